@@ -1,0 +1,17 @@
+# A room sees itself and the rooms it names, and nothing above it: each room gets a folder of links
+# to just those rooms as its include path, so that an upward include does not compile.
+function(railyard_room name)
+  cmake_parse_arguments(M "" "" "SEES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  add_library(railyard_${name} STATIC ${sources})
+  set(view ${CMAKE_BINARY_DIR}/view/${name})
+  file(MAKE_DIRECTORY ${view})
+  foreach(seen ${name} ${M_SEES})
+    file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${seen} ${view}/${seen} SYMBOLIC)
+    if(NOT seen STREQUAL name)
+      target_link_libraries(railyard_${name} PUBLIC railyard_${seen})
+    endif()
+  endforeach()
+  target_include_directories(railyard_${name} PRIVATE ${view})
+  set_target_properties(railyard_${name} PROPERTIES LINKER_LANGUAGE CXX)
+endfunction()

@@ -1,0 +1,344 @@
+#include "base/yaml.h"
+
+#include <libfyaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/suggest.h"
+
+namespace railyard::yaml {
+
+namespace {
+
+struct Free {
+  void operator()(fy_document* d) const { fy_document_destroy(d); }
+  void operator()(fy_diag* d) const { fy_diag_destroy(d); }
+};
+
+// Nesting deeper than this is an attack, not a design file.
+constexpr int kDeepest = 64;
+
+class Copy {
+ public:
+  explicit Copy(int& too_deep_line) : too_deep_(too_deep_line) {}
+
+  Node node(fy_node* from, int depth) {
+    Node out;
+    if (!from) return out;
+    if (const fy_mark* m = start(from)) {
+      out.line = m->line + 1;
+      out.column = m->column + 1;
+    }
+    if (depth > kDeepest) {
+      too_deep_ = out.line;
+      return out;
+    }
+    switch (fy_node_get_type(from)) {
+      case FYNT_SCALAR: {
+        std::size_t length = 0;
+        const char* s = fy_node_get_scalar(from, &length);
+        const fy_node_style style = fy_node_get_style(from);
+        out.quoted = style == FYNS_SINGLE_QUOTED || style == FYNS_DOUBLE_QUOTED;
+        if (s) out.scalar.assign(s, length);
+        out.kind = !out.quoted && (out.scalar.empty() || out.scalar == "~" || out.scalar == "null")
+                       ? Kind::null
+                       : Kind::scalar;
+        break;
+      }
+      case FYNT_SEQUENCE: {
+        out.kind = Kind::list;
+        void* at = nullptr;
+        while (fy_node* item = fy_node_sequence_iterate(from, &at))
+          out.items.push_back(node(item, depth + 1));
+        if (out.line == 0 && !out.items.empty()) {
+          out.line = out.items.front().line;
+          out.column = out.items.front().column;
+        }
+        break;
+      }
+      case FYNT_MAPPING: {
+        out.kind = Kind::map;
+        void* at = nullptr;
+        while (fy_node_pair* pair = fy_node_mapping_iterate(from, &at)) {
+          const Node key = node(fy_node_pair_key(pair), depth + 1);
+          Node value = node(fy_node_pair_value(pair), depth + 1);
+          if (value.line == 0) {
+            value.line = key.line;
+            value.column = key.column;
+          }
+          out.keys.push_back({key.scalar, key.line, key.column});
+          out.items.push_back(std::move(value));
+        }
+        if (out.line == 0 && !out.keys.empty()) {
+          out.line = out.keys.front().line;
+          out.column = out.keys.front().column;
+        }
+        break;
+      }
+    }
+    return out;
+  }
+
+ private:
+  static const fy_mark* start(fy_node* n) {
+    if (fy_node_get_type(n) != FYNT_SCALAR) return nullptr;
+    fy_token* token = fy_node_get_scalar_token(n);
+    return token ? fy_token_start_mark(token) : nullptr;
+  }
+  int& too_deep_;
+};
+
+std::string hint_for(std::string_view message, std::string_view line) {
+  if (line.find('\t') != std::string_view::npos)
+    return "YAML indents with spaces; this line holds a tab";
+  if (message.contains("duplicate")) return "each key may stand once in a map";
+  if (message.contains("flow")) return "a '{' or '[' is not closed, or a comma is missing";
+  if (message.contains("quoted") || message.contains("EOF")) return "a quote is not closed";
+  return {};
+}
+
+}  // namespace
+
+const Node* Node::find(std::string_view key) const {
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    if (keys[i].name == key) return &items[i];
+  return nullptr;
+}
+
+std::string describe(const Node& node) {
+  switch (node.kind) {
+    case Kind::null: return "nothing";
+    case Kind::list: return "a list";
+    case Kind::map: return "a map";
+    case Kind::scalar: break;
+  }
+  return '\'' + node.scalar.substr(0, 40) + '\'';
+}
+
+Checked<Document> Document::parse(std::string file, std::string bytes) {
+  Document doc;
+  doc.file_ = std::move(file);
+  doc.bytes_ = std::move(bytes);
+  if (const std::size_t zero = doc.bytes_.find('\0'); zero != std::string::npos)
+    return as_problems(Text{doc.file_, doc.bytes_}.problem_at(zero, "text", "a zero byte",
+                                                              "is this a binary file?"));
+
+  fy_diag_cfg diag_config;
+  fy_diag_cfg_default(&diag_config);
+  const std::unique_ptr<fy_diag, Free> diag(fy_diag_create(&diag_config));
+  fy_diag_set_collect_errors(diag.get(), true);
+  fy_parse_cfg config{};
+  config.flags = static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_RESOLVE_DOCUMENT |
+                                                 FYPCF_DISABLE_MMAP_OPT);
+  config.diag = diag.get();
+  const std::unique_ptr<fy_document, Free> parsed(
+      fy_document_build_from_string(&config, doc.bytes_.data(), doc.bytes_.size()));
+
+  Problems problems;
+  void* at = nullptr;
+  while (const fy_diag_error* e = fy_diag_errors_iterate(diag.get(), &at)) {
+    const std::string_view message = e->msg ? e->msg : "unreadable";
+    const int line = std::max(e->line, 1), column = std::max(e->column, 1);
+    problems.push_back(doc.problem(line, column, "YAML", std::string(message),
+                                   hint_for(message, line_of(doc.bytes_, line))));
+    break;  // what follows the first syntax error is noise
+  }
+  if (!problems.empty()) return std::unexpected(std::move(problems));
+  if (!parsed || !fy_document_root(parsed.get()))
+    return as_problems(doc.problem(1, 1, "a YAML map", "an empty file"));
+  int too_deep = 0;
+  doc.root_ = Copy(too_deep).node(fy_document_root(parsed.get()), 0);
+  if (too_deep > 0)
+    return as_problems(doc.problem(too_deep, 1, "at most 64 nested levels", "more"));
+  return doc;
+}
+
+Checked<Document> Document::load(const std::string& path) {
+  auto bytes = read_file(path, std::size_t{1} << 28);
+  if (!bytes) return as_problems(std::move(bytes).error());
+  return parse(path, *std::move(bytes));
+}
+
+Document Document::adopt(std::string file, std::string bytes, Node root) {
+  Document doc;
+  doc.file_ = std::move(file);
+  doc.bytes_ = std::move(bytes);
+  doc.root_ = std::move(root);
+  return doc;
+}
+
+Problem Document::problem(int line, int column, std::string expected, std::string found,
+                          std::string hint) const {
+  return {.at = {file_, line, column},
+          .expected = std::move(expected),
+          .found = std::move(found),
+          .hint = std::move(hint),
+          .source_line = std::string(line_of(bytes_, line))};
+}
+
+Problem Document::problem(const Node& at, std::string expected, std::string hint) const {
+  return problem(std::max(at.line, 1), std::max(at.column, 1), std::move(expected), describe(at),
+                 std::move(hint));
+}
+
+Fields::Fields(const Document& doc, const Node& node, Problems& problems, std::string what)
+    : doc_(doc), node_(node), problems_(problems), what_(std::move(what)) {
+  if (node.kind != Kind::map) report(node, "a map for " + what_);
+}
+
+void Fields::report(const Node& at, std::string expected, std::string hint) {
+  problems_.push_back(doc_.problem(at, std::move(expected), std::move(hint)));
+}
+
+bool Fields::has(std::string_view key) const { return node_.find(key) != nullptr; }
+
+const Node* Fields::get(std::string_view key) {
+  asked_.emplace_back(key);
+  return node_.find(key);
+}
+
+const Node* Fields::need(std::string_view key) {
+  const Node* found = get(key);
+  if (!found && node_.kind == Kind::map) {
+    std::string hint;  // a misspelt key is the likely reason
+    for (const auto& k : node_.keys)
+      if (edit_distance(k.name, key) <= 2) hint = "'" + k.name + "' looks like it";
+    problems_.push_back(doc_.problem(std::max(node_.line, 1), std::max(node_.column, 1),
+                                     "key '" + std::string(key) + "' in " + what_, "none",
+                                     std::move(hint)));
+  }
+  return found;
+}
+
+const Node* Fields::scalar(std::string_view key, std::string_view expected) {
+  const Node* n = get(key);
+  if (!n) return nullptr;
+  if (n->kind == Kind::scalar) return n;
+  report(*n, std::string(expected));
+  return nullptr;
+}
+
+bool Fields::text(std::string_view key, std::string& out) {
+  const Node* n = scalar(key, "a text");
+  if (n) out = n->scalar;
+  return n != nullptr;
+}
+
+bool Fields::integer(std::string_view key, int& out, int least, int most) {
+  const std::string range = most < (1 << 30) ? "an integer from " + std::to_string(least) + " to " + std::to_string(most)
+                                             : "an integer, at least " + std::to_string(least);
+  const Node* n = scalar(key, range);
+  if (!n) return false;
+  int value = 0;
+  const char* end = n->scalar.data() + n->scalar.size();
+  const auto [p, ec] = std::from_chars(n->scalar.data(), end, value);
+  if (ec != std::errc{} || p != end || value < least || value > most) {
+    report(*n, range);
+    return false;
+  }
+  out = value;
+  return true;
+}
+
+bool Fields::number(std::string_view key, double& out, double least, double most) {
+  std::string range = "a number, at least " + show_number(least);
+  if (most < 1e300) range = "a number from " + show_number(least) + " to " + show_number(most);
+  const Node* n = scalar(key, range);
+  if (!n) return false;
+  double value = 0;
+  const char* end = n->scalar.data() + n->scalar.size();
+  const auto [p, ec] = std::from_chars(n->scalar.data(), end, value);
+  if (ec != std::errc{} || p != end || !std::isfinite(value) || value < least || value > most) {
+    report(*n, range);
+    return false;
+  }
+  out = value;
+  return true;
+}
+
+bool Fields::flag(std::string_view key, bool& out) {
+  const Node* n = scalar(key, "true or false");
+  if (!n) return false;
+  if (n->scalar == "true" || n->scalar == "yes" || n->scalar == "on") {
+    out = true;
+  } else if (n->scalar == "false" || n->scalar == "no" || n->scalar == "off") {
+    out = false;
+  } else {
+    report(*n, "true or false");
+    return false;
+  }
+  return true;
+}
+
+template <class Q>
+bool Fields::measure(std::string_view key, Q& out, Measured<Q> (*parse)(std::string_view)) {
+  const Node* n = scalar(key, parse("").error().expected);
+  if (!n) return false;
+  auto value = parse(n->scalar);
+  if (!value) {
+    report(*n, value.error().expected, value.error().hint);
+    return false;
+  }
+  out = *value;
+  return true;
+}
+
+bool Fields::bytes(std::string_view key, Bytes& out) { return measure(key, out, parse_bytes); }
+bool Fields::bandwidth(std::string_view key, Bandwidth& out) {
+  return measure(key, out, parse_bandwidth);
+}
+bool Fields::seconds(std::string_view key, Seconds& out) {
+  return measure(key, out, parse_seconds);
+}
+bool Fields::flop_rate(std::string_view key, FlopRate& out) {
+  return measure(key, out, parse_flop_rate);
+}
+bool Fields::watts(std::string_view key, Watts& out) { return measure(key, out, parse_watts); }
+bool Fields::dollars(std::string_view key, Dollars& out) {
+  return measure(key, out, parse_dollars);
+}
+
+bool Fields::word(std::string_view key, const std::vector<std::string>& words, int& out) {
+  std::string all = "one of";
+  for (std::size_t i = 0; i < words.size(); ++i) all += (i == 0 ? " " : ", ") + words[i];
+  const Node* n = scalar(key, all);
+  if (!n) return false;
+  const auto it = std::ranges::find(words, n->scalar);
+  if (it == words.end()) {
+    report(*n, all, did_you_mean(n->scalar, words));
+    return false;
+  }
+  out = static_cast<int>(it - words.begin());
+  return true;
+}
+
+bool Fields::list(std::string_view key, const std::function<void(const Node&)>& each) {
+  const Node* n = get(key);
+  if (!n) return false;
+  if (n->kind != Kind::list) {
+    report(*n, "a list");
+    return false;
+  }
+  for (const Node& item : n->items) each(item);
+  return true;
+}
+
+void Fields::done() {
+  std::vector<std::string> known = asked_;
+  std::ranges::sort(known);
+  known.erase(std::ranges::unique(known).begin(), known.end());
+  for (const auto& key : node_.keys) {
+    if (std::ranges::binary_search(known, key.name)) continue;
+    std::string hint = did_you_mean(key.name, known);
+    if (hint.empty()) {
+      hint = "known keys:";
+      for (const auto& k : known) hint += ' ' + k;
+    }
+    problems_.push_back(doc_.problem(key.line, key.column, "a key of " + what_,
+                                     "'" + key.name + "'", std::move(hint)));
+  }
+}
+
+}  // namespace railyard::yaml

@@ -1,0 +1,87 @@
+#pragma once
+// The cluster as a collective sees it: per-accelerator and per-server rates, each with the name of the
+// limit that set it.
+//
+// A rate is the minimum over the parts on the path: the port, the chip, the slot, the switch uplink,
+// the fabric. Every candidate is kept, so that an explanation can show what would come next.
+
+#include <string>
+#include <vector>
+
+#include "base/quantity.h"
+#include "model/cluster.h"
+
+namespace railyard::fabric {
+
+/// One candidate for the bottleneck of a path. Rates are payload, one direction.
+struct Limit {
+  std::string name = {};  ///< "ports of cx7-400g", "PCIe 5.0 x16 slot", "leaf uplink", ...
+  Bandwidth rate = {};
+  std::string why = {};   ///< the sum that gives the rate, with numbers
+};
+
+enum class PathClass : std::uint8_t { same, scale_up, pcie_switch, host_bridge, socket, network };
+
+struct GpuAddress {
+  int server = 0, gpu = 0;
+};
+
+/// What one stream between two accelerators gets when nothing else runs.
+struct Path {
+  PathClass kind = PathClass::same;
+  Seconds latency = {};
+  std::vector<Limit> limits = {};  ///< in the order of the path
+  std::size_t binding = 0;         ///< index of the smallest
+
+  Bandwidth bandwidth() const { return limits.empty() ? Bandwidth{} : limits[binding].rate; }
+};
+Path path(const model::Cluster& cluster, GpuAddress from, GpuAddress to);
+
+/// Payload that a PCIe link carries in one direction: line code, then TLP headers at max payload
+/// `mps`, then acks and credits. [UCX src/ucs/sys/topo/base/topo.c with 24 B per TLP; hardware
+/// catalogue `pcie`]
+Bandwidth pcie_payload(model::PcieLink link, int mps = 256);
+/// After line code only.
+Bandwidth pcie_encoded(model::PcieLink link);
+/// RDMA payload of an Ethernet or InfiniBand port at the given MTU.
+Bandwidth network_payload(Bandwidth port, model::Transport transport, int mtu);
+
+/// The whole cluster, flattened for the predictor.
+struct Machine {
+  model::Accelerator gpu = {};
+  int servers = 1, gpus_per_server = 8;
+  int domain = 8;  ///< accelerators in one scale-up domain; may span servers (NVL72), or be less
+                   ///< than a server's (islands), or 1
+
+  model::ScaleUpKind scale_up_kind = model::ScaleUpKind::none;
+  int scale_up_generation = 0;
+  Bandwidth scale_up = {};    ///< per accelerator, one direction, inside a domain
+  Seconds scale_up_latency = {};
+  Bandwidth peer = {};        ///< one accelerator pair of a server outside a domain (PCIe), alone
+  Bandwidth peer_shared = {}; ///< per accelerator when all of a server do so at once
+
+  int nics_per_server = 1;
+  Bandwidth nic = {};               ///< one NIC's payload after port, chip and slot
+  Bandwidth network_per_server = {};  ///< all NICs at once, after shared PCIe links
+  double oversubscription = 1;      ///< of traffic that leaves the leaf
+  int servers_per_leaf = 0;         ///< 0: all
+  Seconds network_latency = {};     ///< one way between accelerators of two servers, small message
+  model::Transport transport = model::Transport::infiniband;
+  bool gpu_direct = true;
+
+  Bandwidth host_link = {};         ///< accelerator to host memory, alone
+  Bandwidth host_link_shared = {};  ///< per accelerator when all move at once
+  Bandwidth host_memory = {};       ///< per server
+  Bytes host_capacity = {}, cxl_capacity = {};
+  Bandwidth cxl = {};               ///< per server
+  int host_cores = 0;
+
+  std::vector<Limit> network_limits = {};   ///< candidates for network_per_server
+  std::size_t network_binding = 0;
+  std::vector<Limit> scale_up_limits = {};
+  double straggler = 0;
+  double fabric_efficiency = 0;
+};
+Machine summarise(const model::Cluster& cluster);
+
+}  // namespace railyard::fabric
