@@ -1,8 +1,16 @@
 # A room sees itself and the rooms it names, and nothing above it: each room gets a folder of links
 # to just those rooms as its include path, so that an upward include does not compile.
+#
+# All .cpp files of the folder and its subfolders belong to the room, except `main/`, which holds the
+# program and not the room. An empty room (one whose work lies ahead) is an empty library.
 function(railyard_room name)
   cmake_parse_arguments(M "" "" "SEES" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/src/${name}/main/")
+  if(NOT sources)
+    file(TOUCH ${CMAKE_BINARY_DIR}/empty_room.cpp)
+    set(sources ${CMAKE_BINARY_DIR}/empty_room.cpp)
+  endif()
   add_library(railyard_${name} STATIC ${sources})
   set(view ${CMAKE_BINARY_DIR}/view/${name})
   file(MAKE_DIRECTORY ${view})
@@ -13,5 +21,4 @@ function(railyard_room name)
     endif()
   endforeach()
   target_include_directories(railyard_${name} PRIVATE ${view})
-  set_target_properties(railyard_${name} PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()
