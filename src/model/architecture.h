@@ -22,6 +22,7 @@ struct Experts {
   int shared_ffn = 0;    ///< summed width of the shared experts; 0: none
   int dense_layers = 0;  ///< leading layers with an ordinary FFN of width Architecture::ffn
   int every = 1;         ///< one MoE layer in `every` layers after those
+  int latent = 0;        ///< routed experts work in a space this narrow (Nemotron 3 Super); 0: hidden
 };
 
 /// Multi-head latent attention (DeepSeek-V2): keys and values come from a narrow latent.
@@ -55,6 +56,9 @@ struct Architecture {
   bool gated = false;            ///< SwiGLU or GeGLU: three FFN matrices
   bool tied_embeddings = false;  ///< logits use the embedding matrix
   bool bias = false;
+  bool qkv_bias = false;    ///< biases on query, key and value alone (Qwen2)
+  bool qk_norm = false;     ///< a norm over every head's query and key (Qwen3, Gemma 3)
+  int norms_per_layer = 2;  ///< Gemma: 4; layers of one mixer only (hybrids, Falcon-7B): 1
   bool parallel_blocks = false;  ///< attention and FFN side by side (Falcon, GPT-J)
   bool causal = true;
   Norm norm = Norm::rms_norm;
@@ -76,14 +80,17 @@ struct Architecture {
 struct ParameterCount {
   double attention = 0;      ///< per attention layer
   double dense_ffn = 0;      ///< per dense FFN layer
-  double moe_router = 0, expert = 0, shared_experts = 0;  ///< per MoE layer; `expert`: one of them
+  double moe_router = 0, expert = 0, shared_experts = 0;  ///< per MoE layer; `expert`: one of them.
+                             ///< The router includes the way into and out of Experts::latent
   double norms = 0;          ///< per layer
   double state_space = 0;    ///< per state-space layer
   double embedding = 0;      ///< word and position embeddings
   double head = 0;           ///< output matrix; 0 when tied
   double total = 0;          ///< of the model
-  double active = 0;         ///< that a token passes through
+  double active = 0;         ///< that a token passes through: top_k experts of all, and no embedding
+                             ///< table (a token reads one row) unless it is the head too
 };
+/// Counts every weight that is trained: matrices, biases, norms, embeddings.
 ParameterCount count_parameters(const Architecture& a);
 
 /// Number of layers that have routed experts.

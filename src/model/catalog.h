@@ -23,6 +23,8 @@ struct Catalog {
   std::vector<HostMemory> host_memory;
   std::vector<Nvme> nvme;
   std::vector<SocketLink> socket_links;
+  std::vector<ScaleUpGeneration> scale_up_generations;
+  std::vector<PcieGeneration> pcie_generations;
   std::vector<Architecture> architectures;
   /// Server templates stay YAML: a cluster file overrides parts of them before they are read.
   struct Template {
@@ -32,16 +34,41 @@ struct Catalog {
     Provenance from;
   };
   std::vector<Template> servers;
+  /// Values that carry their own source inside a part, in file order.
+  struct ValueSource {
+    std::string part, field;  ///< field: "memory.bandwidth"
+    Provenance from;
+  };
+  std::vector<ValueSource> values;
   std::vector<std::shared_ptr<const yaml::Document>> documents;
 
+  // Upper and lower case are one, and so are blank, '-' and '_': `LLAMA3_70B` finds llama3-70b.
   const Accelerator* accelerator(std::string_view id_or_alias) const;
   const Nic* nic(std::string_view id) const;
   const Architecture* architecture(std::string_view id_or_alias) const;
   const Template* server(std::string_view id) const;
 };
 
-/// Reads all files of the folder. A broken catalogue lists all its problems.
+/// Reads the files of the folder whose names begin with accelerators, nics, switches, interconnect,
+/// models or servers, in the order of their names; the others belong to other readers. A broken
+/// catalogue lists all its problems.
 Checked<Catalog> load_catalog(const std::string& folder);
+
+/// Whether two spellings name the same part (case, and blank against '-' against '_', do not matter).
+bool same_name(std::string_view a, std::string_view b);
+
+/// A part by its id, or nullptr.
+template <class Part>
+const Part* find(const std::vector<Part>& parts, std::string_view id) {
+  for (const Part& p : parts)
+    if (same_name(p.id, id)) return &p;
+  return nullptr;
+}
+
+/// The architecture that a spelling is a variation of: `Llama3-70B cut to 12 layers` is llama3-70b,
+/// `BLOOM-like-176B` has the traits of BLOOM. The caller brings the dimensions that differ. Plain
+/// names are found too. nullptr: none.
+const Architecture* find_base(const Catalog& catalog, std::string_view spelling);
 
 /// The ids of a list of parts, for "did you mean".
 template <class Part>
@@ -51,6 +78,9 @@ std::vector<std::string> ids(const std::vector<Part>& parts) {
   for (const Part& p : parts) out.push_back(p.id);
   return out;
 }
+
+// The three below read over what is already there, so that a design file can override a part of the
+// catalogue; they leave `fields.done()` to the caller, who may know further keys.
 
 /// Reads one architecture from a map (of the catalogue, or inline in a job file).
 void read_architecture(yaml::Fields& fields, Architecture& out);

@@ -28,6 +28,7 @@ enum class ScaleUpKind : std::uint8_t {
   fabric,  ///< switched: any pair at the full rate (NVSwitch)
   mesh,    ///< full mesh: a pair gets one link of many (xGMI)
 };
+std::string_view name(ScaleUpKind kind);
 
 struct ScaleUp {
   ScaleUpKind kind = ScaleUpKind::none;
@@ -127,6 +128,28 @@ struct HostMemory {
 struct Nvme {
   std::string id = {};
   Bandwidth read = {}, write = {};
+  Provenance from = {};
+};
+
+/// One generation of a scale-up link, per accelerator and direction.
+struct ScaleUpGeneration {
+  std::string id = {}, name = {};
+  int generation = 0, links = 0;
+  Bandwidth per_link = {}, raw_per_link = {}, total = {};
+  Bandwidth nccl_per_link = {};  ///< what NCCL assumes of a link when it builds its graphs
+  bool announced = false;
+  Provenance from = {};
+};
+
+/// A PCIe generation at sixteen lanes, one direction; narrower links in proportion.
+struct PcieGeneration {
+  std::string id = {};
+  int generation = 0;
+  double gigatransfers = 0;             ///< per second and lane
+  Bandwidth encoded = {};               ///< after the line code
+  Bandwidth payload_256 = {}, payload_512 = {};  ///< of memory writes at these payload sizes
+  Bandwidth nccl = {};                  ///< NCCL's constant
+  Bandwidth measured_to_device = {}, measured_to_host = {};
   Provenance from = {};
 };
 

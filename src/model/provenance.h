@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace railyard::model {
 
@@ -13,6 +14,7 @@ enum class Confidence : std::uint8_t {
   conflict,   ///< X: sources disagree, see the note
   supplied,   ///< U: user-supplied, no datasheet
 };
+std::string_view name(Confidence c);
 
 struct Provenance {
   std::string source = {};
