@@ -1,0 +1,23 @@
+#include "app/command_table.h"
+
+#include <utility>
+
+namespace railyard::app {
+
+// One function per file of src/app/commands/.
+std::vector<Command> catalog_commands();
+std::vector<Command> completion_commands();
+std::vector<Command> help_commands();
+
+std::vector<Command> standard_commands() {
+  std::vector<Command> all;
+  for (auto* const commands : {
+           catalog_commands,
+           completion_commands,
+           help_commands,
+       })
+    for (Command& command : commands()) all.push_back(std::move(command));
+  return all;
+}
+
+}  // namespace railyard::app

@@ -1,0 +1,189 @@
+// `railyard catalog list|show|check`: what the program knows about parts and models, and from where.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/answer.h"
+#include "app/command.h"
+#include "base/csv.h"
+#include "base/suggest.h"
+#include "model/catalog_check.h"
+#include "report/parts.h"
+#include "report/width.h"
+
+namespace railyard::app {
+
+namespace {
+
+using report::PartView;
+using report::Table;
+
+Exit list(const Given& given, Io& io) {
+  const auto catalog = open_catalog(given, io);
+  if (!catalog) return refuse(catalog.error(), io);
+  std::vector<PartView> parts = report::parts_of(*catalog);
+  const std::string kind = given.text("KIND");
+  if (!kind.empty()) std::erase_if(parts, [&](const PartView& p) { return p.kind != kind; });
+  give(kind.empty() ? report::overview_table(parts) : report::kind_table(parts),
+       inputs_of(*catalog), given, io);
+  return Exit::ok;
+}
+
+/// A part and the values in it that have a source of their own.
+struct Page {
+  PartView part;
+  std::vector<model::Catalog::ValueSource> values;
+};
+
+std::string show_text(const Page& page, int width) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const report::Attribute& a : page.part.attributes)
+    if (!a.value.shown().empty()) lines.emplace_back(a.title, a.value.shown());
+  std::string aliases;
+  for (const std::string& alias : page.part.aliases) aliases += (aliases.empty() ? "" : ", ") + alias;
+  if (!aliases.empty()) lines.emplace_back("also called", aliases);
+  lines.emplace_back("source", page.part.from.source);
+  lines.emplace_back("confidence", model::name(page.part.from.confidence));
+  if (!page.part.from.note.empty()) lines.emplace_back("note", page.part.from.note);
+  for (const auto& v : page.values)
+    lines.emplace_back(v.field, std::string(model::name(v.from.confidence)) + ": " + v.from.source +
+                                    (v.from.note.empty() ? "" : " (" + v.from.note + ')'));
+
+  int names = 0;
+  for (const auto& [name, value] : lines) names = std::max(names, report::display_width(name));
+  std::string out = page.part.id + " (" + page.part.kind + ")\n";
+  for (const auto& [name, value] : lines) {
+    std::string left = "  " + report::pad_right(name, names) + "  ";
+    for (const std::string& line : report::wrap(value, std::max(30, width - names - 4))) {
+      out += left + line + '\n';
+      left.assign(static_cast<std::size_t>(names) + 4, ' ');
+    }
+  }
+  return out;
+}
+
+void write_provenance(json::Writer& out, const model::Provenance& from) {
+  out.field("source", from.source).field("confidence", model::name(from.confidence));
+  if (!from.note.empty()) out.field("note", from.note);
+}
+
+void show_json(const Page& page, json::Writer& out) {
+  out.begin_object().field("id", page.part.id).field("kind", page.part.kind);
+  for (const report::Attribute& a : page.part.attributes) a.value.write(out.key(a.key));
+  out.key("aliases").begin_array();
+  for (const std::string& alias : page.part.aliases) out.value(alias);
+  out.end_array();
+  write_provenance(out, page.part.from);
+  out.key("values").begin_array();
+  for (const auto& v : page.values) {
+    out.begin_object().field("field", v.field);
+    write_provenance(out, v.from);
+    out.end_object();
+  }
+  out.end_array().end_object();
+}
+
+/// The part that `name` means, or what is wrong with the name.
+Result<PartView> find_part(const std::vector<PartView>& parts, const std::string& name) {
+  std::vector<std::string> known;
+  for (const PartView& part : parts) {
+    if (model::same_name(part.id, name)) return part;
+    known.push_back(part.id);
+  }
+  for (const PartView& part : parts)
+    for (const std::string& alias : part.aliases) {
+      if (model::same_name(alias, name)) return part;
+      known.push_back(alias);
+    }
+  std::string hint = did_you_mean(name, known);
+  return std::unexpected(Problem{.expected = "a part or model of the catalogue",
+                                 .found = '\'' + name + '\'',
+                                 .hint = hint.empty() ? "see railyard catalog list" : hint});
+}
+
+Exit show(const Given& given, Io& io) {
+  const auto catalog = open_catalog(given, io);
+  if (!catalog) return refuse(catalog.error(), io);
+  const auto part = find_part(report::parts_of(*catalog), given.text("PART"));
+  if (!part) return refuse(part.error(), io);
+  Page page{*part, {}};
+  for (const auto& v : catalog->values)
+    if (v.part == part->id) page.values.push_back(v);
+  give({.inputs = inputs_of(*catalog),
+        .json = [&](json::Writer& out) { show_json(page, out); },
+        .text = [&](int width) { return show_text(page, width); },
+        .csv = [&] { return report::to_csv(report::kind_table({page.part})); }},
+       given, io);
+  return Exit::ok;
+}
+
+Table findings_table(const model::CatalogCheck& check) {
+  Table table{.columns = {{"severity", "severity"},
+                          {"part", "part"},
+                          {"what", "what"},
+                          {"sum", "sum", report::Align::left, 1}}};
+  for (const model::Disagreement& d : check.found)
+    table.add({model::name(d.severity), d.part, d.what, d.sum});
+  return table;
+}
+
+Exit check(const Given& given, Io& io) {
+  const auto catalog = open_catalog(given, io);
+  if (!catalog) return refuse(catalog.error(), io);
+  const model::CatalogCheck check = model::check_catalog(*catalog);
+  const auto errors = std::ranges::count(check.found, model::Severity::error,
+                                         &model::Disagreement::severity);
+  const auto notes = static_cast<std::ptrdiff_t>(check.found.size()) - errors;
+  const Table table = findings_table(check);
+  give({.inputs = inputs_of(*catalog),
+        .json =
+            [&](json::Writer& out) {
+              out.begin_object().field("comparisons", check.rules);
+              out.field("errors", errors).field("notes", notes);
+              report::to_json(table, out.key("found"));
+              out.end_object();
+            },
+        .text =
+            [&](int width) {
+              return (table.rows.empty() ? std::string() : report::to_text(table, width) + '\n') +
+                     std::to_string(check.rules) + " comparisons, " + std::to_string(errors) +
+                     " errors, " + std::to_string(notes) + " notes\n";
+            },
+        .csv = [&] { return report::to_csv(table); }},
+       given, io);
+  return errors > 0 ? Exit::findings : Exit::ok;
+}
+
+}  // namespace
+
+std::vector<Command> catalog_commands() {
+  return {{.words = "catalog list",
+           .summary = "the parts and models of the catalogue",
+           .arguments = {{.name = "KIND",
+                          .value = Value::choice,
+                          .summary = "one kind, with all its values as columns",
+                          .optional = true,
+                          .choices = report::part_kinds()}},
+           .examples = {{"railyard catalog list accelerators", "GPUs with their rates and sources"},
+                        {"railyard catalog list --format csv", "everything, for a spreadsheet"}},
+           .exits = {{Exit::bad_input, "the catalogue is broken"}},
+           .run = list},
+          {.words = "catalog show",
+           .summary = "one part or model: every value and where it comes from",
+           .arguments = {{.name = "PART", .value = Value::part, .summary = "an id or another name"}},
+           .examples = {{"railyard catalog show h100-sxm", "a GPU"},
+                        {"railyard catalog show llama3-70b --format json", "a model"}},
+           .exits = {{Exit::bad_input, "no such part, or the catalogue is broken"}},
+           .run = show},
+          {.words = "catalog check",
+           .summary = "recompute totals and report values that contradict each other",
+           .examples = {{"railyard catalog check", "the catalogue that ships"},
+                        {"railyard catalog check --catalog mine", "your own"}},
+           .exits = {{Exit::findings, "values contradict each other"},
+                     {Exit::bad_input, "the catalogue is broken"}},
+           .run = check}};
+}
+
+}  // namespace railyard::app

@@ -1,0 +1,140 @@
+#include "app/help.h"
+
+#include <algorithm>
+
+#include "app/version.h"
+#include "report/width.h"
+
+namespace railyard::app {
+
+namespace {
+
+constexpr std::size_t kExamples = 3;  // of the overview
+
+struct Entry {
+  std::string what, meaning;
+};
+
+/// Two columns; the second is wrapped at blanks.
+std::string entries(const std::vector<Entry>& list, int width) {
+  int left = 0;
+  for (const Entry& e : list) left = std::max(left, report::display_width(e.what));
+  const int room = std::max(30, width - left - 4);
+  std::string out;
+  for (const Entry& e : list) {
+    std::string line = "  " + report::pad_right(e.what, left + 2);
+    const std::vector<std::string> lines = report::wrap(e.meaning, room);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      out += (i == 0 ? line : std::string(static_cast<std::size_t>(left) + 4, ' ')) + lines[i] + '\n';
+    if (lines.empty()) out += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+  }
+  return out;
+}
+
+std::string usage(const Command& command) {
+  std::string out = "railyard " + command.words;
+  for (const Argument& a : command.arguments) {
+    const std::string name = a.name + (a.repeats ? "..." : "");
+    out += a.optional ? " [" + name + ']' : ' ' + name;
+  }
+  return out + (all_options(command).empty() ? "" : " [options]");
+}
+
+std::string option_name(const Option& o) {
+  std::string out = o.letter ? std::string{'-', o.letter, ',', ' '} + o.name : o.name;
+  if (o.value != Value::none) out += ' ' + o.placeholder;
+  return out;
+}
+
+std::string option_meaning(const Option& o) {
+  std::string out = o.summary;
+  if (o.repeats) out += "; may be given more than once";
+  if (!o.choices.empty() && o.name != "--format") {
+    out += ':';
+    for (const std::string& choice : o.choices) out += ' ' + choice;
+  }
+  if (!o.fallback.empty()) out += " (" + o.fallback + " when not given)";
+  return out;
+}
+
+std::vector<Entry> options_as_entries(const std::vector<Option>& options) {
+  std::vector<Entry> list;
+  for (const Option& o : options) list.push_back({option_name(o), option_meaning(o)});
+  return list;
+}
+
+std::string exit_codes(const Command& command, int width) {
+  std::string out = "Exit codes: 0 done; ";
+  for (const ExitNote& note : command.exits)
+    out += std::to_string(static_cast<int>(note.code)) + ' ' + note.when + "; ";
+  out += "2 usage; 70 our bug; 74 the answer could not be written";
+  std::string lines;
+  for (const std::string& line : report::wrap(out, width)) lines += line + '\n';
+  return lines;
+}
+
+std::string first_word(const std::string& words) { return words.substr(0, words.find(' ')); }
+
+/// "demo, catalog (list, show, check), help": commands with the same first word stand together.
+std::string all_names(const std::vector<Command>& table) {
+  std::string out;
+  for (std::size_t i = 0; i < table.size();) {
+    const std::string first = first_word(table[i].words);
+    std::string inner;
+    for (; i < table.size() && first_word(table[i].words) == first; ++i)
+      if (table[i].words.size() > first.size())
+        inner += (inner.empty() ? "" : ", ") + table[i].words.substr(first.size() + 1);
+    out += (out.empty() ? "" : ", ") + first + (inner.empty() ? "" : " (" + inner + ')');
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string overview(const std::vector<Command>& table, int width) {
+  std::vector<Entry> examples;
+  for (const Command& command : table)
+    if (!command.examples.empty() && examples.size() < kExamples)
+      examples.push_back({command.examples.front().line, command.examples.front().what});
+  std::string names;
+  for (const std::string& line : report::wrap(all_names(table), width - 2)) names += "  " + line + '\n';
+  return std::string(signature()) +
+         ": what a training job does on a cluster, what holds it back, what to change\n\n" +
+         "Begin with:\n" + entries(examples, width) + "\nCommands:\n" + names +
+         "\nEvery command has --help. Answers go to standard output, as table, json or csv.\n"
+         "Exit codes: 0 done; 1 done, and something is wrong; 2 usage; 3 input; 70 our bug.\n";
+}
+
+std::string help(const Command& command, int width) {
+  std::string out = usage(command) + "\n  " + command.summary + '\n';
+  if (!command.examples.empty()) {
+    std::vector<Entry> list;
+    for (const Example& e : command.examples) list.push_back({e.line, e.what});
+    out += "\nExamples:\n" + entries(list, width);
+  }
+  if (!command.arguments.empty()) {
+    std::vector<Entry> list;
+    for (const Argument& a : command.arguments) {
+      std::string meaning = a.summary;
+      if (!a.choices.empty()) meaning += ':';
+      for (const std::string& choice : a.choices) meaning += ' ' + choice;
+      list.push_back({a.name, meaning});
+    }
+    out += "\nArguments:\n" + entries(list, width);
+  }
+  std::vector<Entry> list = options_as_entries(command.options);
+  if (!list.empty()) out += "\nOptions:\n" + entries(list, width);
+  list = options_as_entries(command.result ? common_options() : std::vector<Option>{});
+  list.push_back({"-h, --help", "this page"});
+  return out + "\nCommon options:\n" + entries(list, width) + '\n' + exit_codes(command, width);
+}
+
+std::string group_help(const std::vector<Command>& table, std::string_view word, int width) {
+  std::vector<Entry> list;
+  for (const Command& command : table)
+    if (first_word(command.words) == word)
+      list.push_back({"railyard " + command.words, command.summary});
+  return list.empty() ? std::string() : entries(list, width);
+}
+
+}  // namespace railyard::app
