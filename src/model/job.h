@@ -3,7 +3,9 @@
 // Names are the field's own (Megatron-LM, DeepSpeed, torchtitan).
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/problem.h"
@@ -18,13 +20,16 @@ enum class Recompute : std::uint8_t { none, selective, full };
 enum class ContextKind : std::uint8_t { ring, all_to_all };
 /// What the data-parallel group shards. `full` is ZeRO-3, which FSDP does layer by layer.
 enum class Shard : std::uint8_t { none, optimizer, gradients, full };
-enum class AttentionKernel : std::uint8_t { flash, unfused };
+/// Which attention kernel runs: three GEMM-like kernels over a stored score matrix, or one of the
+/// generations that keep scores on chip (FlashAttention 1, 2; 3 stands for FA3, cuDNN and TE).
+enum class AttentionKernel : std::uint8_t { unfused, flash1, flash2, flash3 };
 enum class Offload : std::uint8_t { none, host, cxl };
 enum class OptimizerKind : std::uint8_t { adam, sgd_momentum };
 
 /// Where the work goes. tensor x context x pipeline x data = accelerators used; the expert group lies
 /// inside tensor x context x data.
 struct Layout {
+  /// `data` 0: as many as the cluster has room for; fit_to() settles it before anything is predicted.
   int tensor = 1, pipeline = 1, virtual_stages = 1, data = 1, context = 1, expert = 1;
   int expert_tensor = 1;  ///< tensor parallelism inside an expert
   int micro_batch = 1;    ///< sequences per data-parallel rank and micro-step
@@ -56,7 +61,7 @@ enum RecomputeModule : std::uint8_t {
 struct Software {
   std::string stack = {};
   int year = 2025, month = 1;  ///< release date of the stack, for the era factor
-  AttentionKernel attention = AttentionKernel::flash;
+  AttentionKernel attention = AttentionKernel::flash2;
   bool fused_kernels = true;   ///< bias, activation, dropout, residual and norm in few kernels
   bool compiled = false;       ///< torch.compile or the like: element-wise chains become one kernel
   bool cuda_graphs = false;    ///< launches cost the host nothing
@@ -84,6 +89,22 @@ struct Reliability {
   Seconds accelerator_mtbf = {};     ///< mean time between failures of one accelerator; zero: none given
 };
 
+/// Where the fields of a job stand in the user's file, so that what is found wrong later can point
+/// there, and what a reader had to assume.
+struct JobOrigin {
+  struct Field {
+    std::string name = {};  ///< as in the job file: "layout.tensor_parallel"
+    Place at = {};
+    std::string source_line = {};
+  };
+  std::string file = {};
+  std::vector<Field> fields = {};
+  std::vector<std::string> notes = {};  ///< sentences for people
+
+  /// The field, or the nearest one around it ("layout" for "layout.data_parallel"); nullptr: none.
+  const Field* find(std::string_view name) const;
+};
+
 struct Job {
   std::string name = {};
   Architecture model = {};
@@ -96,18 +117,31 @@ struct Job {
   Reliability reliability = {};
   bool adapters_only = false;  ///< LoRA: the base weights are frozen
   double trained_tokens = 0;   ///< of the whole run, for days; 0: not asked
+  std::shared_ptr<const JobOrigin> origin = {};  ///< empty for jobs that no file describes
 
   int accelerators() const {
     return layout.tensor * layout.context * layout.pipeline * layout.data;
   }
-  int micro_batches() const { return global_batch / (layout.data * layout.micro_batch); }
+  /// Per data-parallel rank and step; 0 while `layout.data` is not settled.
+  int micro_batches() const {
+    const int at_once = layout.data * layout.micro_batch;
+    return at_once > 0 ? global_batch / at_once : 0;
+  }
 };
 
-/// What is impossible about a job whatever the cluster: heads not divided by tensor, layers by
-/// stages, batch by data x micro_batch. `says` names a field of the job file.
+/// What is impossible about a job whatever the cluster: heads not divided by tensor, more pipeline
+/// parts than layers, batch not divided by data x micro_batch. `field` names a field of the job file.
+/// Stages need not be equal: published runs put fewer layers on the ends.
 struct Impossible {
   std::string field, expected, found, hint;
 };
 std::vector<Impossible> check(const Job& job);
+
+/// The same as problems at the places that the job's file has for the fields.
+Problems problems_of(const Job& job, const std::vector<Impossible>& impossible);
+
+/// Settles `layout.data` for a cluster of so many accelerators and checks the job. A layout that
+/// needs more than there are, or does not divide them, is a problem at the place of the layout.
+Checked<Job> fit_to(Job job, int accelerators);
 
 }  // namespace railyard::model
