@@ -1,9 +1,10 @@
 #pragma once
-// The cluster as a collective sees it: per-accelerator and per-server rates, each with the name of the
-// limit that set it.
+// The cluster as a collective sees it: per-accelerator and per-server rates, each with the name of
+// the limit that set it.
 //
-// A rate is the minimum over the parts on the path: the port, the chip, the slot, the switch uplink,
-// the fabric. Every candidate is kept, so that an explanation can show what would come next.
+// A rate is the minimum over the parts on the path: the port, the chip, the slot, the switch
+// uplink, the fabric. Every candidate is kept, so that an explanation can show what would come
+// next.
 
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ namespace railyard::fabric {
 struct Limit {
   std::string name = {};  ///< "ports of cx7-400g", "PCIe 5.0 x16 slot", "leaf uplink", ...
   Bandwidth rate = {};
-  std::string why = {};   ///< the sum that gives the rate, with numbers
+  std::string why = {};  ///< the sum that gives the rate, with numbers
 };
 
 enum class PathClass : std::uint8_t { same, scale_up, pcie_switch, host_bridge, socket, network };
@@ -38,34 +39,59 @@ struct Path {
 Path path(const model::Cluster& cluster, GpuAddress from, GpuAddress to);
 
 /// Payload that a PCIe link carries in one direction: line code, then TLP headers at max payload
-/// `mps`, then acks and credits. [UCX src/ucs/sys/topo/base/topo.c with 24 B per TLP; hardware
-/// catalogue `pcie`]
+/// `mps`, then acks and credits. Gen5 x16 at 256 B: 56.4 GB/s (451 Gb/s); 55.4 were measured.
+/// [counting of UCX src/ucs/sys/topo/base/topo.c: 26 B per TLP, 16 B of ack and credit per four]
 Bandwidth pcie_payload(model::PcieLink link, int mps = 256);
 /// After line code only.
 Bandwidth pcie_encoded(model::PcieLink link);
-/// RDMA payload of an Ethernet or InfiniBand port at the given MTU.
+/// "PCIe 5.0 x16"
+std::string name(model::PcieLink link);
+/// Data that a network port carries in one direction when every packet is full.
 Bandwidth network_payload(Bandwidth port, model::Transport transport, int mtu);
+/// Switches between two servers; `same_rail`: both ends use the NIC of the same index.
+int switch_hops(const model::Cluster& cluster, int from_server, int to_server,
+                bool same_rail = true);
+
+/// A run of accelerators of one server that reach each other in one way.
+struct IslandView {
+  int first = 0, count = 0;
+  model::ScaleUpKind kind = model::ScaleUpKind::none;
+  int reach = 1;  ///< accelerators in one scale-up domain; may span servers; 1: PCIe only
+  Bandwidth bandwidth =
+      {};  ///< per accelerator in a ring over the island: scale-up, else shared PCIe
+
+  bool operator==(const IslandView&) const = default;
+};
 
 /// The whole cluster, flattened for the predictor.
 struct Machine {
   model::Accelerator gpu = {};
   int servers = 1, gpus_per_server = 8;
   int domain = 8;  ///< accelerators in one scale-up domain; may span servers (NVL72), or be less
-                   ///< than a server's (islands), or 1
+                   ///< than a server's (islands), or 1. Of the best island where they differ
+  std::vector<IslandView> islands = {};
+  bool uniform = true;  ///< false: islands differ, `domain` does not hold for all accelerators
+  int smallest_domain =
+      8;  ///< the reach that every accelerator has: what a job over all may count on
 
   model::ScaleUpKind scale_up_kind = model::ScaleUpKind::none;
   int scale_up_generation = 0;
-  Bandwidth scale_up = {};    ///< per accelerator, one direction, inside a domain
+  Bandwidth scale_up = {};  ///< per accelerator, one direction, inside a domain
   Seconds scale_up_latency = {};
-  Bandwidth peer = {};        ///< one accelerator pair of a server outside a domain (PCIe), alone
-  Bandwidth peer_shared = {}; ///< per accelerator when all of a server do so at once
+  Bandwidth peer = {};  ///< slowest pair of neighbours in a server that no scale-up joins (PCIe),
+                        ///< alone; where all are joined: what PCIe would give
+  Bandwidth peer_shared = {};  ///< the same per accelerator when all of a server do so at once
+  std::vector<Limit> peer_limits = {};  ///< candidates for `peer`, then the one that sharing adds
 
   int nics_per_server = 1;
-  Bandwidth nic = {};               ///< one NIC's payload after port, chip and slot
+  Bandwidth nic = {};                 ///< one NIC's payload after port, chip and slot
   Bandwidth network_per_server = {};  ///< all NICs at once, after shared PCIe links
-  double oversubscription = 1;      ///< of traffic that leaves the leaf
-  int servers_per_leaf = 0;         ///< 0: all
-  Seconds network_latency = {};     ///< one way between accelerators of two servers, small message
+  double oversubscription = 1;        ///< of traffic that leaves the leaf
+  Bandwidth uplink_per_server = {};  ///< a server's share of the leaf uplinks when all send upward:
+                                     ///< port rates / oversubscription, so no less than
+                                     ///< network_per_server where a slot limits the NIC
+  int servers_per_leaf = 0;          ///< 0: all
+  Seconds network_latency = {};      ///< one way between accelerators of two servers, small message
   model::Transport transport = model::Transport::infiniband;
   bool gpu_direct = true;
 
@@ -73,10 +99,10 @@ struct Machine {
   Bandwidth host_link_shared = {};  ///< per accelerator when all move at once
   Bandwidth host_memory = {};       ///< per server
   Bytes host_capacity = {}, cxl_capacity = {};
-  Bandwidth cxl = {};               ///< per server
+  Bandwidth cxl = {};  ///< per server
   int host_cores = 0;
 
-  std::vector<Limit> network_limits = {};   ///< candidates for network_per_server
+  std::vector<Limit> network_limits = {};  ///< candidates for network_per_server
   std::size_t network_binding = 0;
   std::vector<Limit> scale_up_limits = {};
   double straggler = 0;

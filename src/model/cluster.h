@@ -4,6 +4,7 @@
 // cluster.yaml and the catalogue, checked once, then const.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,12 @@ enum class PcieKind : std::uint8_t { root, bridge, accelerator, nic, nvme, cxl }
 struct PcieNode {
   PcieKind kind = PcieKind::root;
   std::string label = {};
-  PcieId parent = {};        ///< of itself for roots
-  PcieLink link = {};        ///< to the parent; of a root port: to what hangs below it
+  PcieId parent = {};  ///< of itself for roots
+  PcieLink link = {};  ///< to the parent; of a root port: to what hangs below it
   int socket = 0;
   bool behind_pch = false;
-  std::uint32_t index = 0;   ///< of the accelerator, NIC, drive or CXL device
-  Seconds latency = {};      ///< added by a switch or retimer
+  std::uint32_t index = 0;  ///< of the accelerator, NIC, drive or CXL device
+  Seconds latency = {};     ///< added by a switch or retimer
 };
 
 /// Accelerators joined by one kind of scale-up link. The case's external chassis is an island of
@@ -61,12 +62,15 @@ struct Server {
   Table<PcieId, PcieNode> pcie = {};
   std::vector<PcieId> gpu_at = {};
   std::vector<NicPlace> nics = {};
-  bool gpu_direct = true;   ///< NICs read and write accelerator memory
-  int max_payload = 256;    ///< PCIe MPS, bytes
-  bool acs_redirect = false;
+  bool gpu_direct = true;         ///< NICs read and write accelerator memory
+  bool peer_to_peer = true;       ///< accelerators do so with each other; not with GeForce drivers
+  double root_complex_share = 1;  ///< of a slot's payload that peer traffic through the root keeps
+  int max_payload = 256;          ///< PCIe MPS, bytes
+  bool acs_redirect = false;      ///< switches send peer traffic up to the root and back
+  PcieLink pch_link = {.generation = 3, .lanes = 4};  ///< of a chipset to its socket (DMI 3.0)
   Bytes host_memory = {};
   Bandwidth host_memory_per_socket = {};
-  int host_cores = 0;       ///< for what TCP takes
+  int host_cores = 0;  ///< for what TCP takes
   std::vector<CxlMemory> cxl = {};
   std::vector<Nvme> nvme = {};
   Dollars price = {};
@@ -84,8 +88,8 @@ struct Fabric {
   int tiers = 2;
   int mtu = 4096;
   NetworkSwitch network_switch = {};
-  Seconds hop = {};             ///< one switch
-  double efficiency = 0;        ///< measured share of line rate; 0: the predictor's default
+  Seconds hop = {};       ///< one switch
+  double efficiency = 0;  ///< measured share of line rate; 0: the predictor's default
 };
 
 struct Cluster {
@@ -93,8 +97,8 @@ struct Cluster {
   Server server = {};
   int servers = 1;
   Fabric fabric = {};
-  Watts power_limit = {};     ///< per accelerator; zero: the part's
-  double straggler = 0;       ///< relative spread (one sigma) of step time between accelerators
+  Watts power_limit = {};  ///< per accelerator; zero: the part's
+  double straggler = 0;    ///< relative spread (one sigma) of step time between accelerators
   Dollars price_per_gpu_hour = {};
 
   int accelerators() const { return servers * server.accelerators; }
@@ -103,5 +107,30 @@ struct Cluster {
 /// Reads cluster.yaml. All problems of the file in one go.
 Checked<Cluster> load_cluster(const std::string& path, const Catalog& catalog);
 Checked<Cluster> parse_cluster(const yaml::Document& doc, const Catalog& catalog);
+
+/// A cluster in the few words that a published measurement has for it: a server template, how many,
+/// and what differs. Zero, negative or empty means "as the template".
+struct ClusterSpec {
+  std::string server = {};  ///< id of a server template
+  int servers = 1;
+  std::string accelerator = {};   ///< id of the catalogue
+  int accelerators = 0;           ///< of one server; fewer than the template's: the first ones
+  Bytes accelerator_memory = {};  ///< usable
+  Bandwidth scale_up = {};        ///< total of one accelerator, one direction
+  int domain_servers = 0;         ///< servers that share one scale-up domain
+  std::string nic = {};           ///< id of the catalogue
+  int nics = -1;                  ///< of one server
+  Bandwidth port_rate = {};       ///< of every NIC port
+  Bytes host_memory = {};
+  FabricKind fabric = FabricKind::fat_tree;  ///< of more than one server
+  Transport transport = Transport::infiniband;
+  double oversubscription = 1;
+  int servers_per_leaf = 0;
+};
+/// As parse_cluster, without a file: problems have no place.
+Checked<Cluster> build_cluster(const Catalog& catalog, const ClusterSpec& spec);
+
+/// One server template, as `catalog check` and `topo show` want it.
+Checked<Server> build_server(const Catalog& catalog, const std::string& template_id);
 
 }  // namespace railyard::model
