@@ -1,7 +1,7 @@
 #include "model/architecture.h"
 
-// Parameter counts. Every term is the number of weights of one matrix, bias or norm, so that the sum
-// can be held against what a model's authors print; tests do that to the last unit where a
+// Parameter counts. Every term is the number of weights of one matrix, bias or norm, so that the
+// sum can be held against what a model's authors print; tests do that to the last unit where a
 // checkpoint's exact count is known.
 
 namespace railyard::model {
@@ -41,7 +41,8 @@ double norms(const Architecture& a) {
 }
 
 /// A Mamba-2 mixer: one projection in (gate, value, B, C, step), a short convolution, per-head
-/// scalars (A, D, step bias), a gated norm, one projection out.  [Dao & Gu, arXiv 2405.21060, section 8]
+/// scalars (A, D, step bias), a gated norm, one projection out.  [Dao & Gu, arXiv 2405.21060,
+/// section 8]
 double state_space_mixer(const Architecture& a) {
   const StateSpace& s = *a.state_space;
   const double inner = double(s.heads) * s.head_dim, groups = 2.0 * s.groups * s.state;
@@ -97,7 +98,8 @@ ParameterCount count_parameters(const Architecture& a) {
   const double final_norm = a.norm == Norm::layer_norm ? 2 * h : h;
   const double always = attends * c.attention + mixers + dense * c.dense_ffn +
                         moe * (c.moe_router + c.shared_experts) + a.layers * c.norms + final_norm;
-  const double experts = a.experts ? a.experts->experts : 0, chosen = a.experts ? a.experts->top_k : 0;
+  const double experts = a.experts ? a.experts->experts : 0,
+               chosen = a.experts ? a.experts->top_k : 0;
   c.total = always + moe * experts * c.expert + c.embedding + c.head;
   c.active = always + moe * chosen * c.expert + (a.tied_embeddings ? double(a.vocab) * h : c.head);
   return c;

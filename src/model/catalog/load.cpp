@@ -1,5 +1,5 @@
-// Reads the folder. Every top-level list of a file is a kind of part; the list of kinds below is the
-// list of what a file may hold.
+// Reads the folder. Every top-level list of a file is a kind of part; the list of kinds below is
+// the list of what a file may hold.
 
 #include <algorithm>
 #include <filesystem>

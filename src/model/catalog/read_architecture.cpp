@@ -117,7 +117,8 @@ void read_architecture(yaml::Fields& fields, Architecture& out) {
   fields.text("family", out.family);
   fields.integer("layers", out.layers, 1, 100000);
   fields.integer("hidden", out.hidden, 1);
-  const bool one_each = out.kv_heads == out.heads;  // key and value per query head, unless it is said
+  const bool one_each =
+      out.kv_heads == out.heads;  // key and value per query head, unless it is said
   fields.integer("heads", out.heads, 1);
   if (!fields.integer("kv_heads", out.kv_heads, 1) && one_each) out.kv_heads = out.heads;
   fields.integer("head_dim", out.head_dim, 1);

@@ -8,8 +8,10 @@ namespace {
 
 const std::vector<std::pair<std::string, Confidence>>& confidences() {
   static const std::vector<std::pair<std::string, Confidence>> words{
-      {"agreed", Confidence::agreed},     {"single", Confidence::single},
-      {"recalled", Confidence::recalled}, {"conflict", Confidence::conflict},
+      {"agreed", Confidence::agreed},
+      {"single", Confidence::single},
+      {"recalled", Confidence::recalled},
+      {"conflict", Confidence::conflict},
       {"supplied", Confidence::supplied}};
   return words;
 }
