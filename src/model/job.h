@@ -63,9 +63,12 @@ struct Software {
   int year = 2025, month = 1;  ///< release date of the stack, for the era factor
   AttentionKernel attention = AttentionKernel::flash2;
   bool fused_kernels = true;   ///< bias, activation, dropout, residual and norm in few kernels
+  bool attention_dropout = false;  ///< dropout in attention and after each sub-layer (GPT-2, GPT-3)
   bool compiled = false;       ///< torch.compile or the like: element-wise chains become one kernel
   bool cuda_graphs = false;    ///< launches cost the host nothing
   bool fused_loss = false;     ///< cross entropy without a separate fp32 copy of the logits
+  bool scatter_gather = false; ///< pipeline sends are split over the tensor ranks (Megatron-LM 2021)
+  bool reduce_scatter_gradients = true;  ///< ZeRO-1/2 reduces only what a rank owns; else all-reduce
   bool overlap_tensor = false;
   bool overlap_pipeline = false;
   bool overlap_gradients = false;  ///< reduce while backward still runs
@@ -76,6 +79,8 @@ struct Software {
   int gradient_bytes = 4;      ///< kept per parameter
   int gradient_wire_bytes = 4; ///< sent per parameter
   int parameter_wire_bytes = 2;
+  bool quantised_weights_kept = false;  ///< fp8 copies of the weights live beside the 16-bit ones
+  double bucket_bytes = 0;     ///< communication buffers of data parallelism, beside the gradients
   int master_bytes = 4;        ///< fp32 copy of the weights; 0: none
   int moment_bytes = 4;        ///< of each of Adam's two moments
   Seconds launch = {};         ///< host time per kernel; zero: the default of the predictor

@@ -1,0 +1,63 @@
+#include "judge/conventions.h"
+
+#include "base/yaml.h"
+
+namespace railyard::judge {
+
+const Convention* Conventions::of(const facts::TrainingRun& run) const {
+  for (const Convention& c : sources)
+    if (run.source.starts_with(c.source) && run.table.find(c.table) != std::string::npos) return &c;
+  return nullptr;
+}
+
+Checked<Conventions> load_conventions(const std::string& path) {
+  const yaml::Document doc = RY_TRY(yaml::Document::load(path));
+  Problems problems;
+  Conventions out;
+  yaml::Fields top(doc, doc.root(), problems, "the conventions");
+  top.list("sources", [&](const yaml::Node& item) {
+    Convention c;
+    yaml::Fields f(doc, item, problems, "a source");
+    f.need("source");
+    f.text("source", c.source);
+    f.text("table", c.table);
+    f.need("stack");
+    f.text("stack", c.stack);
+    f.flag("sequence_parallel", c.sequence_parallel);
+    f.choice<AttentionFlops>("attention_flops", {{"half", AttentionFlops::half}, {"whole", AttentionFlops::whole}}, c.attention_flops);
+    f.flag("untouched_test", c.reserved_test);
+    f.flag("fit", c.fit);
+    f.integer("vocab", c.vocab);
+    f.choice<model::Recompute>("recompute", {{"none", model::Recompute::none}, {"selective", model::Recompute::selective}, {"full", model::Recompute::full}}, c.recompute);
+    f.integer("recompute_modules", c.recompute_modules, 0, 63);
+    f.text("note", c.note);
+    f.done();
+    out.sources.push_back(std::move(c));
+  });
+  top.list("networks", [&](const yaml::Node& item) {
+    NetworkPhrase n;
+    yaml::Fields f(doc, item, problems, "a network");
+    f.need("text");
+    f.text("text", n.text);
+    f.integer("nics", n.nics, 1, 64);
+    f.bandwidth("port_rate", n.port_rate);
+    f.choice<model::Transport>("transport", {{"infiniband", model::Transport::infiniband}, {"roce", model::Transport::roce}, {"tcp", model::Transport::tcp}, {"efa", model::Transport::efa}}, n.transport);
+    f.done();
+    out.networks.push_back(std::move(n));
+  });
+  top.list("machines", [&](const yaml::Node& item) {
+    MachinePhrase m;
+    yaml::Fields f(doc, item, problems, "a machine");
+    f.need("accelerator");
+    f.text("accelerator", m.accelerator);
+    f.need("server");
+    f.text("server", m.server);
+    f.done();
+    out.machines.push_back(std::move(m));
+  });
+  top.done();
+  if (!problems.empty()) return std::unexpected(std::move(problems));
+  return out;
+}
+
+}  // namespace railyard::judge

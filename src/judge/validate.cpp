@@ -1,0 +1,195 @@
+#include "judge/validate.h"
+
+#include <algorithm>
+#include <map>
+
+#include "fabric/machine.h"
+
+namespace railyard::judge {
+
+namespace {
+
+using facts::RunMetric;
+using facts::TrainingRun;
+
+std::string metric_name(RunMetric m) {
+  switch (m) {
+    case RunMetric::tokens_per_s_per_gpu: return "tokens_per_s_per_gpu";
+    case RunMetric::step_time: return "step_time";
+    case RunMetric::model_tflops_per_gpu: return "model_tflops_per_gpu";
+    case RunMetric::hw_tflops_per_gpu: return "hw_tflops_per_gpu";
+    case RunMetric::tflops_per_gpu: return "tflops_per_gpu";
+    case RunMetric::mfu: return "mfu";
+    case RunMetric::hfu: return "hfu";
+    case RunMetric::pct_peak: return "pct_peak";
+    case RunMetric::peak_alloc_mem: return "peak_alloc_mem";
+    case RunMetric::failed: return "failed";
+  }
+  return {};
+}
+
+ValidatedRow row_of(const TrainingRun& run, const ValidationInputs& in) {
+  ValidatedRow row;
+  row.at = run.at;
+  row.source = run.source;
+  row.model = run.model;
+  row.metric = metric_name(run.metric);
+  if (const Convention* c = in.conventions.of(run)) {
+    row.untouched = c->reserved_test;
+    row.fit = c->fit && run.gpus.value_or(99) <= 8;
+  }
+  return row;
+}
+
+struct Predicted {
+  RunSetup setup;
+  predict::Prediction prediction;
+};
+
+std::expected<Predicted, std::string> predict_run(const TrainingRun& run, const ValidationInputs& in) {
+  Predicted out;
+  out.setup = RY_TRY(set_up(run, in.catalog, in.stacks, in.conventions));
+  const fabric::Machine machine = fabric::summarise(out.setup.cluster);
+  const predict::StepModel model(machine, in.calibration);
+  out.prediction = model.predict(out.setup.job);
+  return out;
+}
+
+std::vector<SourceAccuracy> by_source(const std::vector<ValidatedRow>& rows) {
+  std::vector<std::string> order;
+  std::map<std::string, std::pair<std::vector<double>, int>> sums;
+  for (const ValidatedRow& r : rows) {
+    const std::string group = source_group(r.source);
+    if (!sums.contains(group)) order.push_back(group);
+    auto& [errors, n] = sums[group];
+    ++n;
+    if (r.error) errors.push_back(*r.error);
+  }
+  std::vector<SourceAccuracy> out;
+  for (const std::string& s : order) out.push_back({s, accuracy(sums[s].first, sums[s].second)});
+  return out;
+}
+
+}  // namespace
+
+std::string source_group(const std::string& source) {
+  // "MLPerf Training v4.1 NVIDIA/eos_n64": the version is the group
+  if (!source.starts_with("MLPerf Training ")) return source;
+  const std::size_t end = source.find(' ', 16);
+  return source.substr(0, end);
+}
+
+TrainingValidation validate_training(const std::vector<TrainingRun>& runs, const ValidationInputs& in) {
+  TrainingValidation out;
+  std::vector<double> all, full;
+  int counted = 0, full_rows = 0, inside = 0;
+  for (const TrainingRun& run : runs) {
+    if (run.metric == RunMetric::peak_alloc_mem || run.metric == RunMetric::failed) continue;
+    ++counted;
+    ValidatedRow row = row_of(run, in);
+    auto p = predict_run(run, in);
+    if (!p) {
+      row.reason = std::move(p).error();
+    } else {
+      row.measured = p->setup.measured.si();
+      row.predicted = p->prediction.time.total.si();
+      row.error = row.predicted / row.measured - 1;
+      row.full = p->setup.full;
+      row.inside_band = row.measured >= row.predicted * p->prediction.low && row.measured <= row.predicted * p->prediction.high;
+      inside += row.inside_band ? 1 : 0;
+      all.push_back(*row.error);
+      if (row.full) {
+        full.push_back(*row.error);
+        ++full_rows;
+      }
+    }
+    out.rows.push_back(std::move(row));
+  }
+  out.sources = by_source(out.rows);
+  out.overall = accuracy(all, counted);
+  out.full_rows = accuracy(full, full_rows);
+  out.band_coverage = all.empty() ? 0 : static_cast<double>(inside) / static_cast<double>(all.size());
+  return out;
+}
+
+MemoryValidation validate_memory(const std::vector<TrainingRun>& runs, const ValidationInputs& in) {
+  MemoryValidation out;
+  std::vector<double> errors;
+  int counted = 0, false_oom = 0, passed = 0;
+  for (const TrainingRun& run : runs) {
+    // A compilation prints memory as a metric of its own; sweeps have it beside the throughput.
+    const bool sweep = run.metric == RunMetric::failed || (run.memory_gb && run.metric != RunMetric::peak_alloc_mem);
+    if (run.metric != RunMetric::peak_alloc_mem && !sweep) continue;
+    ValidatedRow row = row_of(run, in);
+    auto p = predict_run(run, in);
+    if (!p) {
+      row.reason = std::move(p).error();
+    } else if (run.metric == RunMetric::failed) {
+      ++out.failed;
+      row.reason = "the run failed: classified only";
+      passed += p->prediction.memory.fits() ? 1 : 0;
+      row.predicted = p->prediction.memory.total().si();
+    } else {
+      row.predicted = p->prediction.memory.allocated().si();
+      row.measured = (run.metric == RunMetric::peak_alloc_mem ? run.value * GiB
+                      : run.source.starts_with("railyard")    ? *run.memory_gb * GiB
+                                                              : *run.memory_gb * GB).si();
+      row.error = row.predicted / row.measured - 1;
+      ++counted;
+      errors.push_back(*row.error);
+      if (run.metric != RunMetric::peak_alloc_mem) {
+        ++out.worked;
+        false_oom += p->prediction.memory.fits() ? 0 : 1;
+      }
+    }
+    out.rows.push_back(std::move(row));
+  }
+  out.sources = by_source(out.rows);
+  out.overall = accuracy(errors, static_cast<int>(out.rows.size()));
+  out.false_oom = out.worked > 0 ? static_cast<double>(false_oom) / out.worked : 0;
+  out.passed_failures = out.failed > 0 ? static_cast<double>(passed) / out.failed : 0;
+  (void)counted;
+  return out;
+}
+
+RankingValidation validate_ranking(const std::vector<TrainingRun>& runs, const ValidationInputs& in) {
+  struct Group {
+    std::vector<double> measured, predicted;  // throughputs
+  };
+  std::map<std::pair<std::string, int>, Group> groups;
+  RankingValidation out;
+  for (const TrainingRun& run : runs) {
+    if (run.metric != RunMetric::tokens_per_s_per_gpu) continue;
+    ValidatedRow row = row_of(run, in);
+    auto p = predict_run(run, in);
+    if (!p) {
+      row.reason = std::move(p).error();
+    } else {
+      row.measured = p->setup.measured.si();
+      row.predicted = p->prediction.time.total.si();
+      row.error = row.predicted / row.measured - 1;
+      Group& g = groups[{run.model, run.gpus.value_or(0)}];
+      g.measured.push_back(run.value);
+      g.predicted.push_back(p->prediction.tokens_per_second_per_gpu);
+    }
+    out.rows.push_back(std::move(row));
+  }
+  for (const auto& [key, g] : groups) {
+    if (g.measured.size() < 2) continue;
+    const auto ours = std::ranges::max_element(g.predicted) - g.predicted.begin();
+    const double best = *std::ranges::max_element(g.measured);
+    RankedGroup ranked{.model = key.first, .gpus = key.second, .configurations = static_cast<int>(g.measured.size())};
+    ranked.spearman = spearman(g.measured, g.predicted);
+    ranked.regret = 1 - g.measured[static_cast<std::size_t>(ours)] / best;
+    out.spearman += ranked.spearman;
+    out.regret += ranked.regret;
+    out.groups.push_back(std::move(ranked));
+  }
+  if (!out.groups.empty()) {
+    out.spearman /= static_cast<double>(out.groups.size());
+    out.regret /= static_cast<double>(out.groups.size());
+  }
+  return out;
+}
+
+}  // namespace railyard::judge

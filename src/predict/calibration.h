@@ -1,0 +1,89 @@
+#pragma once
+// What the datasheets do not say: which share of its peaks a part sustains in training.
+//
+// Two tables, both in catalog/calibration.yaml with their sources: one row per accelerator type, and
+// one set of constants for everybody. Nothing here is per publication, per model or per row. What was
+// fitted names the rows it was fitted on; `railyard-fit` repeats the fit.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/problem.h"
+#include "base/quantity.h"
+#include "model/job.h"
+#include "model/parts.h"
+
+namespace railyard::predict {
+
+/// Shares of one accelerator type's peaks, sustained in a training step (not in a short benchmark:
+/// long runs sit at the power limit).
+struct GpuRates {
+  std::string id = {};  ///< catalogue id, or an architecture ("hopper") that stands for its parts
+  double gemm = 0.7;    ///< large GEMMs, over the dense 16-bit peak
+  double gemm_fp8 = 0.65, gemm_fp4 = 0.5;    ///< over the dense fp8, fp4 peak
+  double memory = 0.8;  ///< element-wise chains, over HBM bandwidth
+  double norm = 0.45;   ///< LayerNorm, softmax and cross-entropy reductions, over HBM bandwidth
+  double flash1 = 0.35, flash2 = 0.5, flash3 = 0.55;  ///< attention forward, over the 16-bit peak
+  double scale_up = 0.78;   ///< bus bandwidth of a large ring collective over the link rate
+  double all_reduce = 0.78; ///< of a large all-reduce (NVLS where there is one)
+};
+
+/// One set for all accelerators.
+struct Constants {
+  double gemm_depth = 131;       ///< K at which half of the tile time is prologue and epilogue
+  double gemm_wave = 0.4;        ///< weight of whole waves against fractional ones
+  double tile_128 = 0.966, tile_64 = 0.94, tile_64x64 = 0.6;  ///< against the 256x128 tile
+  double attention_backward = 0.85;  ///< rate of backward against forward (per flop)
+  double attention_block = 256;  ///< tokens of diagonal block that the causal mask wastes
+  double attention_waves = 1.2;  ///< waves lost to the uneven causal tail
+  double attention_d64 = 0.72;   ///< rate at head width 64 against 128
+  double kernel_gap = 1.5e-6;    ///< s between kernels on the device
+  double launch = 6e-6;          ///< s of host time per kernel, eager
+  double launch_graph = 0.4e-6;  ///< s with CUDA graphs
+  double host_layer = 0;         ///< s of host time per layer pass (framework code)
+  double overlap_slowdown = 1.15;   ///< of compute while a collective runs beside it
+  double overlap_tensor_hidden = 0.7;  ///< share of tensor-parallel time that overlap hides
+  double overlap_expert_hidden = 0.5;
+  double network_infiniband = 0.94, network_roce = 0.85, network_tcp = 0.55, network_efa = 0.75;
+  double scale_up_base = 20e-6;   ///< s per collective inside a domain
+  double scale_up_root = 12e-6;   ///< s per square root of a MiB: pipeline fill of chunked rings
+  double network_base = 25e-6;    ///< s more per doubling of domains
+  double network_root = 5e-6;     ///< s per square root of a MiB, per doubling of domains
+  double root_saturates = 128;    ///< MiB at which the fill stops to grow
+  double pipeline_send = 25e-6;   ///< s of synchronisation per send between stages
+  double pcie_ring = 0.55;        ///< of the PCIe payload when all ranks of a server ring through it
+  double optimizer_passes = 1.25; ///< bytes moved by the optimizer over the fused minimum
+  double step_fixed = 8e-3;       ///< s per step: data loader, logging, scalar reductions
+  double imbalance = 0.0;         ///< step time lost per log2(accelerators), stragglers and jitter
+  double era_slope = 0.0;         ///< compute time added per year of software age before `era_year`
+  double era_year = 2025;
+};
+
+struct Calibration {
+  std::vector<GpuRates> gpus = {};
+  GpuRates standard = {};  ///< for accelerators that no row names
+  Constants constants = {};
+
+  /// The row of the part, else of its architecture, else the standard.
+  const GpuRates& of(const model::Accelerator& part) const;
+};
+
+Checked<Calibration> load_calibration(const std::string& path);
+
+/// Factor on compute time for software of the given date: 1 from `era_year` on.
+double era_factor(const Constants& c, int year, int month);
+
+/// Every number by name, for readers and for the fit.
+struct GpuField {
+  std::string_view name;
+  double GpuRates::*member;
+};
+struct ConstantField {
+  std::string_view name;
+  double Constants::*member;
+};
+const std::vector<GpuField>& gpu_fields();
+const std::vector<ConstantField>& constant_fields();
+
+}  // namespace railyard::predict

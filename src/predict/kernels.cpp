@@ -1,0 +1,132 @@
+#include "predict/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace railyard::predict {
+
+namespace {
+
+struct Tile {
+  double rows, columns;
+  double Constants::*rate;  ///< nullptr: 1
+};
+// The tile shapes that cuBLAS kernels on sm80..sm100 are named after.
+constexpr Tile kTiles[] = {{256, 128, nullptr},
+                           {128, 256, nullptr},
+                           {128, 128, &Constants::tile_128},
+                           {128, 64, &Constants::tile_64},
+                           {64, 64, &Constants::tile_64x64}};
+
+}  // namespace
+
+Device make_device(const model::Accelerator& part, const Calibration& calibration,
+                   model::Precision precision, model::AttentionKernel attention) {
+  using model::AttentionKernel;
+  using model::Precision;
+  const GpuRates& rates = calibration.of(part);
+  Device d;
+  d.peak_16 = max(part.peak_of(Precision::bf16), part.peak_of(Precision::fp16));
+  d.matmul_16 = rates.gemm * d.peak_16;
+  d.matmul = d.matmul_16;
+  switch (precision) {
+    case Precision::fp32:
+      d.matmul = 0.9 * part.peak_of(Precision::fp32);
+      d.input_bytes = 4;
+      break;
+    case Precision::tf32:
+      d.matmul = rates.gemm * part.peak_of(Precision::tf32);
+      d.input_bytes = 4;
+      break;
+    case Precision::fp16:
+    case Precision::bf16: break;
+    case Precision::fp8:
+    case Precision::mxfp8:
+      if (part.peak_of(Precision::fp8) > FlopRate{}) {
+        d.matmul = rates.gemm_fp8 * part.peak_of(Precision::fp8);
+        d.input_bytes = 1;
+        d.quantised = true;
+      }
+      break;
+    case Precision::nvfp4:
+      if (part.peak_of(Precision::nvfp4) > FlopRate{}) {
+        d.matmul = rates.gemm_fp4 * part.peak_of(Precision::nvfp4);
+        d.input_bytes = 0.5625;  // 4 bits and an 8-bit scale per 16 elements
+        d.quantised = true;
+      }
+      break;
+  }
+  const double share = attention == AttentionKernel::flash1   ? rates.flash1
+                       : attention == AttentionKernel::flash3 ? rates.flash3
+                                                              : rates.flash2;
+  d.attention = share * d.peak_16;
+  d.memory = rates.memory * part.memory;
+  d.reduction = rates.norm * part.memory;
+  d.multiprocessors = std::max(part.multiprocessors, 1);
+  d.gap = Seconds::si(calibration.constants.kernel_gap);
+  return d;
+}
+
+Seconds gemm(const GemmShape& s, const Device& device, const Constants& c, Operands operands) {
+  if (s.m <= 0 || s.n <= 0 || s.k <= 0) return {};
+  const FlopRate rate = operands == Operands::job_precision ? device.matmul : device.matmul_16;
+  const double per_sm = rate.si() / device.multiprocessors;
+  double best = 1e300;
+  for (const Tile& tile : kTiles) {
+    const double tiles = std::ceil(s.m / tile.rows) * std::ceil(s.n / tile.columns) * s.batch;
+    const double tile_rate = (tile.rate ? c.*tile.rate : 1.0) * per_sm;
+    const double per_k = 2 * tile.rows * tile.columns / tile_rate;
+    // Splitting K pays when the tiles do not fill the machine; the pieces are added up in memory.
+    for (double split = 1; split <= 4; split *= 2) {
+      if (split > 1 && (tiles * split > 2 * device.multiprocessors || s.k < 2048)) break;
+      const double waves = tiles * split / device.multiprocessors;
+      const double whole = std::max(1.0, c.gemm_wave * std::ceil(waves) + (1 - c.gemm_wave) * waves);
+      double t = whole * per_k * (s.k / split + c.gemm_depth);
+      if (split > 1) t += 4 * s.m * s.n * split * s.batch / device.memory.si();
+      best = std::min(best, t);
+    }
+  }
+  const double in = operands == Operands::job_precision ? device.input_bytes : 2;
+  const double moved = s.batch * (in * (s.m * s.k + s.k * s.n) + 2 * s.m * s.n);
+  return Seconds::si(std::max(best, moved / device.memory.si()));
+}
+
+namespace {
+
+/// Query-key pairs that are worked on, whole blocks of the diagonal included.
+double pairs(const AttentionShape& s, double block) {
+  if (s.window > 0 && s.window < s.keys) return s.queries * (s.window + block);
+  if (!s.causal) return s.queries * s.keys;
+  return s.queries * s.keys / 2 * (1 + block / s.keys);
+}
+
+}  // namespace
+
+TwoWay flash_attention(const AttentionShape& s, const Device& device, const Constants& c) {
+  const double flops = 2 * s.batch * s.heads * pairs(s, c.attention_block) * (s.head_dim + s.value_dim);
+  // Each multiprocessor takes blocks of 128 queries of one head; causal blocks are of unequal length,
+  // so the tail costs about `attention_waves` of a wave.
+  const double waves = s.batch * s.heads * std::ceil(s.queries / 128) / device.multiprocessors;
+  const double tail = 1 + c.attention_waves / std::max(waves, 0.25);
+  const double width = s.head_dim >= 96 ? 1.0 : c.attention_d64;
+  const Seconds forward = Seconds::si(flops * tail / (device.attention.si() * width));
+  return {.forward = forward, .backward = forward * (2.5 / c.attention_backward)};
+}
+
+TwoWay unfused_attention(const AttentionShape& s, const Device& device, const Constants& c) {
+  const double batch = s.batch * s.heads;
+  const GemmShape scores{s.queries, s.keys, s.head_dim, batch};
+  const GemmShape values{s.queries, s.value_dim, s.keys, batch};
+  const Seconds one_way = gemm(scores, device, c, Operands::sixteen_bit) +
+                          gemm(values, device, c, Operands::sixteen_bit);
+  const double cells = batch * s.queries * s.keys;
+  // Scaled masked softmax reads and writes the scores; dropout reads and writes them and a byte mask.
+  const Seconds softmax = reduction(Bytes::si(4 * cells), device) + elementwise(Bytes::si(5 * cells), device);
+  const Seconds softmax_back = reduction(Bytes::si(6 * cells), device) + elementwise(Bytes::si(5 * cells), device);
+  return {.forward = one_way + softmax, .backward = 2 * one_way + softmax_back};
+}
+
+Seconds elementwise(Bytes moved, const Device& device) { return moved / device.memory; }
+Seconds reduction(Bytes moved, const Device& device) { return moved / device.reduction; }
+
+}  // namespace railyard::predict
