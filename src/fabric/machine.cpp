@@ -96,7 +96,12 @@ void summarise_peers(const Cluster& c, Machine& m) {
   m.peer_limits.push_back({all.by.name + ", all at once", all.rate, all.by.why});
 }
 
-// Traffic of all NICs in both directions on the links of the server.
+// A NIC's own slot is a limit of that NIC and shared with nobody.
+void without_slot(Route& way, model::PcieId nic) {
+  std::erase_if(way.links, [&](const Hop& hop) { return hop.below == nic; });
+}
+
+// Traffic of all NICs in both directions on the links that it shares.
 Load network_load(const Cluster& c, const std::vector<std::vector<Feeder>>& from,
                   const std::vector<Bandwidth>& rate) {
   const Server& s = c.server;
@@ -106,19 +111,26 @@ Load network_load(const Cluster& c, const std::vector<std::vector<Feeder>>& from
     const model::PcieId nic = s.nics[n].at;
     for (const Feeder& f : from[n]) {
       const model::PcieId gpu = s.gpu_at[static_cast<std::size_t>(f.gpu)];
-      const Bandwidth part = f.share * rate[n];
       Route out = direct ? route(s, gpu, nic) : route_staged(s, gpu, nic);
       Route in = direct ? route(s, nic, gpu) : route_staged(s, nic, gpu);
-      if (c.fabric.transport == model::Transport::tcp) {
+      for (Route* way : {&out, &in}) {
+        without_slot(*way, nic);
         // The kernel copies between its own buffers and the program's: one more read and write.
-        out.memory_passes += 2;
-        in.memory_passes += 2;
+        if (c.fabric.transport == model::Transport::tcp) way->memory_passes += 2;
+        load.add(*way, f.share * rate[n]);
       }
-      load.add(out, part);
-      load.add(in, part);
     }
   }
   return load;
+}
+
+// The farthest way from an accelerator to a NIC that it uses.
+PathClass farthest(const Server& s, const std::vector<std::vector<Feeder>>& from) {
+  PathClass out = PathClass::pcie_switch;
+  for (std::size_t n = 0; n < from.size(); ++n)
+    for (const Feeder& f : from[n])
+      out = std::max(out, route(s, s.gpu_at[static_cast<std::size_t>(f.gpu)], s.nics[n].at).kind);
+  return out;
 }
 
 // Adds what one NIC can do to the sums over all; candidates of the same name are added up.
@@ -169,6 +181,7 @@ void summarise_network(const Cluster& c, Machine& m) {
   if (!alike)  // sums by part say nothing about the whole where NICs differ
     m.network_limits = {
         {"NICs of several kinds", own, "each NIC by its own port, chip and slot, added up"}};
+  m.nic_distance = farthest(s, from);
   const Load::Tightest tight = network_load(c, from, rate).tightest();
   m.network_limits.push_back(
       {"shared in the server: " + tight.name, own * tight.factor,

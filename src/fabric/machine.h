@@ -57,8 +57,8 @@ struct IslandView {
   int first = 0, count = 0;
   model::ScaleUpKind kind = model::ScaleUpKind::none;
   int reach = 1;  ///< accelerators in one scale-up domain; may span servers; 1: PCIe only
-  Bandwidth bandwidth =
-      {};  ///< per accelerator in a ring over the island: scale-up, else shared PCIe
+  /// Per accelerator in a ring over the island: scale-up, else what PCIe leaves each.
+  Bandwidth bandwidth = {};
 
   bool operator==(const IslandView&) const = default;
 };
@@ -70,30 +70,33 @@ struct Machine {
   int domain = 8;  ///< accelerators in one scale-up domain; may span servers (NVL72), or be less
                    ///< than a server's (islands), or 1. Of the best island where they differ
   std::vector<IslandView> islands = {};
-  bool uniform = true;  ///< false: islands differ, `domain` does not hold for all accelerators
-  int smallest_domain =
-      8;  ///< the reach that every accelerator has: what a job over all may count on
+  bool uniform = true;      ///< false: islands differ, `domain` does not hold for all accelerators
+  int smallest_domain = 8;  ///< the reach that every accelerator has: what a job over all counts on
 
   model::ScaleUpKind scale_up_kind = model::ScaleUpKind::none;
   int scale_up_generation = 0;
   Bandwidth scale_up = {};  ///< per accelerator, one direction, inside a domain
   Seconds scale_up_latency = {};
-  Bandwidth peer = {};  ///< slowest pair of neighbours in a server that no scale-up joins (PCIe),
-                        ///< alone; where all are joined: what PCIe would give
-  Bandwidth peer_shared = {};  ///< the same per accelerator when all of a server do so at once
+  /// Slowest pair of neighbours (0-1, 1-2, ...) in a server that no scale-up joins, alone; where
+  /// all are joined: what PCIe would give.
+  Bandwidth peer = {};
+  Bandwidth peer_shared = {};           ///< the same for each when all of a server do so at once
   std::vector<Limit> peer_limits = {};  ///< candidates for `peer`, then the one that sharing adds
 
   int nics_per_server = 1;
   Bandwidth nic = {};                 ///< one NIC's payload after port, chip and slot
   Bandwidth network_per_server = {};  ///< all NICs at once, after shared PCIe links
   double oversubscription = 1;        ///< of traffic that leaves the leaf
-  Bandwidth uplink_per_server = {};  ///< a server's share of the leaf uplinks when all send upward:
-                                     ///< port rates / oversubscription, so no less than
-                                     ///< network_per_server where a slot limits the NIC
-  int servers_per_leaf = 0;          ///< 0: all
-  Seconds network_latency = {};      ///< one way between accelerators of two servers, small message
+  /// A server's share of the leaf uplinks when all send upward: data rate of its ports divided by
+  /// oversubscription. Not network_per_server divided by it: a NIC that its slot limits may not
+  /// notice.
+  Bandwidth uplink_per_server = {};
+  int servers_per_leaf = 0;      ///< 0: all
+  Seconds network_latency = {};  ///< one way between accelerators of two servers, small message
   model::Transport transport = model::Transport::infiniband;
   bool gpu_direct = true;
+  /// Farthest accelerator from a NIC that it uses. NCCL's default has GPUDirect up to pcie_switch.
+  PathClass nic_distance = PathClass::pcie_switch;
 
   Bandwidth host_link = {};         ///< accelerator to host memory, alone
   Bandwidth host_link_shared = {};  ///< per accelerator when all move at once

@@ -23,7 +23,8 @@ std::vector<std::vector<Feeder>> feeders(const model::Server& server);
 /// Nearest NICs of one accelerator below its own switch, or its one nearest elsewhere.
 std::vector<int> nics_of(const model::Server& server, int gpu);
 
-/// What one NIC moves in one direction: ports, the switch port at the other end, chip, slot.
+/// What one NIC moves in one direction: ports (always first), the switch port at the other end,
+/// chip, slot.
 std::vector<Limit> nic_limits(const model::Cluster& cluster, const model::NicPlace& nic);
 
 /// The smallest of a list that is not empty; the first of equals.

@@ -33,7 +33,9 @@ Exit way_out(const Cluster& c, int gpu) {
   for (Limit& l : limits_alone(s, way))
     if (l.name != link_name(s, nic.at)) out.limits.push_back(std::move(l));
   const int n = static_cast<int>(nics.size());
-  for (Limit& l : nic_limits(c, nic)) {
+  std::vector<Limit> of_nic = nic_limits(c, nic);
+  std::ranges::reverse(of_nic);  // slot, chip, port: the order of the way out
+  for (Limit& l : of_nic) {
     if (n > 1) {
       l.name = std::to_string(n) + " x " + l.name;
       l.rate *= n;
@@ -42,6 +44,14 @@ Exit way_out(const Cluster& c, int gpu) {
     out.limits.push_back(std::move(l));
   }
   return out;
+}
+
+// Of equal limits the one nearest to the wire: more accelerators than this one meet it.
+std::size_t tightest_outward(const std::vector<Limit>& limits) {
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < limits.size(); ++i)
+    if (limits[i].rate <= limits[best].rate) best = i;
+  return best;
 }
 
 Path network_path(const Cluster& c, GpuAddress from, GpuAddress to) {
@@ -61,12 +71,14 @@ Path network_path(const Cluster& c, GpuAddress from, GpuAddress to) {
                           show_bits(down) + " of server ports / " +
                               show_number(c.fabric.oversubscription) + ", all to this stream"});
   }
+  out.binding = tightest_outward(out.limits);
   // Servers are equal, so only the worse of two different accelerators adds anything.
   if (from.gpu != to.gpu)
     for (Limit& l : far.limits)
       if (std::ranges::find(out.limits, l.name, &Limit::name) == out.limits.end()) {
         l.name = "receiver: " + l.name;
         out.limits.push_back(std::move(l));
+        if (out.limits.back().rate < out.bandwidth()) out.binding = out.limits.size() - 1;
       }
   return out;
 }
@@ -87,9 +99,9 @@ Path path(const Cluster& c, GpuAddress from, GpuAddress to) {
     out.latency = kPcieHop + way.latency;
     out.limits = limits_alone(c.server, way);
   } else {
-    out = network_path(c, from, to);
+    return network_path(c, from, to);
   }
-  if (!out.limits.empty()) out.binding = smallest(out.limits);
+  out.binding = smallest(out.limits);
   return out;
 }
 
