@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/suggest.h"
@@ -24,15 +25,20 @@ std::string listed(const std::vector<std::string>& words) {
   return out;
 }
 
-Problem mistake(const std::string& command, std::string expected, std::string found,
-                std::string hint) {
-  const std::string name = command.empty() ? "railyard" : "railyard " + command;
-  if (hint.empty()) hint = "see " + name + " --help";
+struct Mistake {
+  std::string expected = {}, found = {}, hint = {};
+};
+
+/// `words`: the command as far as it was understood.
+Problem mistake(const std::string& words, Mistake m) {
+  const std::string name = words.empty() ? "railyard" : "railyard " + words;
   return {.at = {.file = name},
-          .expected = std::move(expected),
-          .found = std::move(found),
-          .hint = std::move(hint)};
+          .expected = std::move(m.expected),
+          .found = std::move(m.found),
+          .hint = m.hint.empty() ? "see " + name + " --help" : std::move(m.hint)};
 }
+
+Problem mistake(const Command& command, Mistake m) { return mistake(command.words, std::move(m)); }
 
 std::string quoted(const std::string& word) { return '\'' + word + '\''; }
 
@@ -63,14 +69,14 @@ std::string expected_of(const Domain& domain, const std::string& value) {
   }
 }
 
-/// True, or what is wrong with the first bad value.
-Result<bool> check_values(const Command& command, const Domain& domain,
+/// What is wrong with the first bad value, if there is one.
+std::optional<Problem> check_values(const Command& command, const Domain& domain,
                           const std::vector<std::string>& values) {
   for (const std::string& value : values)
     if (const std::string expected = expected_of(domain, value); !expected.empty())
-      return std::unexpected(mistake(command.words, expected + " for " + domain.name,
-                                     quoted(value), did_you_mean(value, domain.choices)));
-  return true;
+      return mistake(command, {expected + " for " + domain.name, quoted(value),
+                               did_you_mean(value, domain.choices)});
+  return std::nullopt;
 }
 
 Problem too_many(const Command& command, const std::string& word) {
@@ -78,14 +84,14 @@ Problem too_many(const Command& command, const std::string& word) {
   const std::string expected =
       most == 0 ? "no argument"
                 : "at most " + std::to_string(most) + (most == 1 ? " argument" : " arguments");
-  return mistake(command.words, expected, quoted(word), {});
+  return mistake(command, {expected, quoted(word)});
 }
 
 Problem unknown_option(const Command& command, const std::string& word) {
   std::vector<std::string> known{"--help"};
   for (const Option& o : all_options(command)) known.push_back(o.name);
-  return mistake(command.words, "an option of this command", quoted(word),
-                 did_you_mean(word.substr(0, word.find('=')), known));
+  return mistake(command, {"an option of this command", quoted(word),
+                           did_you_mean(word.substr(0, word.find('=')), known)});
 }
 
 /// The words by option, and those that belong to none.
@@ -120,9 +126,9 @@ Result<Typed> split(const Command& command, std::span<const std::string> rest) {
     cli.parse(std::move(reversed));
   } catch (const CLI::ArgumentMismatch& e) {  // "--output: 1 required TEXT missing"
     const std::string option = std::string(e.what()).substr(0, std::string(e.what()).find(':'));
-    return std::unexpected(mistake(command.words, "a value for " + option, "nothing", {}));
+    return std::unexpected(mistake(command, {"a value for " + option, "nothing"}));
   } catch (const CLI::ParseError& e) {
-    return std::unexpected(mistake(command.words, "options with their values", e.what(), {}));
+    return std::unexpected(mistake(command, {"options with their values", e.what()}));
   }
   for (std::string& word : cli.remaining()) {
     if (word.starts_with('-') && word.size() > 1)
@@ -167,9 +173,9 @@ Result<Match> find_command(const std::vector<Command>& table, std::span<const st
     next = next_words(table, typed.first(known));
   }
   const std::string expected = known == 0 ? "a command" : listed(next);
-  if (known == typed.size()) return std::unexpected(mistake(begun, expected, "nothing", {}));
+  if (known == typed.size()) return std::unexpected(mistake(begun, {expected, "nothing"}));
   return std::unexpected(
-      mistake(begun, expected, quoted(typed[known]), did_you_mean(typed[known], next)));
+      mistake(begun, {expected, quoted(typed[known]), did_you_mean(typed[known], next)}));
 }
 
 Result<Given> parse_command_line(const Command& command, std::span<const std::string> rest) {
@@ -180,7 +186,8 @@ Result<Given> parse_command_line(const Command& command, std::span<const std::st
     slot.typed = o.value == Value::none ? typed.flags[o.name] : !typed.values[o.name].empty();
     slot.values = std::move(typed.values[o.name]);
     if (slot.values.empty() && !o.fallback.empty()) slot.values.push_back(o.fallback);
-    RY_TRY(check_values(command, {o.name, o.value, o.choices}, slot.values));
+    if (auto wrong = check_values(command, {o.name, o.value, o.choices}, slot.values))
+      return std::unexpected(*std::move(wrong));
   }
   std::span<const std::string> words = typed.words;
   for (const Argument& a : command.arguments) {
@@ -190,9 +197,9 @@ Result<Given> parse_command_line(const Command& command, std::span<const std::st
     slot.typed = take > 0;
     words = words.subspan(take);
     if (!slot.typed && !a.optional)
-      return std::unexpected(
-          mistake(command.words, a.name + " (" + a.summary + ')', "nothing", {}));
-    RY_TRY(check_values(command, {a.name, a.value, a.choices}, slot.values));
+      return std::unexpected(mistake(command, {a.name + " (" + a.summary + ')', "nothing"}));
+    if (auto wrong = check_values(command, {a.name, a.value, a.choices}, slot.values))
+      return std::unexpected(*std::move(wrong));
   }
   if (!words.empty()) return std::unexpected(too_many(command, words.front()));
   return Given(command.words, std::move(slots));

@@ -64,12 +64,18 @@ std::vector<Entry> options_as_entries(const std::vector<Option>& options) {
 }
 
 std::string exit_codes(const Command& command, int width) {
-  std::string out = "Exit codes: 0 done; ";
-  for (const ExitNote& note : command.exits)
-    out += std::to_string(static_cast<int>(note.code)) + ' ' + note.when + "; ";
-  out += "2 usage; 70 our bug; 74 the answer could not be written";
+  std::vector<ExitNote> notes{{Exit::ok, "done"},
+                              {Exit::usage, "usage"},
+                              {Exit::internal, "our bug"},
+                              {Exit::output, "the answer could not be written"}};
+  notes.insert(notes.end(), command.exits.begin(), command.exits.end());
+  std::ranges::stable_sort(notes, {}, &ExitNote::code);
+  std::string text = "Exit codes:";
+  for (const ExitNote& note : notes)
+    text += (&note == &notes.front() ? " " : "; ") + std::to_string(static_cast<int>(note.code)) +
+            ' ' + note.when;
   std::string lines;
-  for (const std::string& line : report::wrap(out, width)) lines += line + '\n';
+  for (const std::string& line : report::wrap(text, width)) lines += line + '\n';
   return lines;
 }
 

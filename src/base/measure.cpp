@@ -23,7 +23,7 @@ constexpr Unit kBandwidth[] = {{"b/s", 1.0 / 8},   {"Kb/s", 1e3 / 8},  {"Mb/s", 
                                {"B/s", 1},         {"KB/s", 1e3},      {"MB/s", 1e6},
                                {"GB/s", 1e9},      {"TB/s", 1e12},     {"MiB/s", 1 << 20},
                                {"GiB/s", 1 << 30}};
-constexpr Unit kSeconds[] = {{"ps", 1e-12}, {"ns", 1e-9}, {"us", 1e-6},    {"µs", 1e-6},
+constexpr Unit kSeconds[] = {{"ps", 1e-12}, {"ns", 1e-9}, {"µs", 1e-6},    {"us", 1e-6},
                              {"ms", 1e-3},  {"s", 1},     {"min", 60},     {"h", 3600},
                              {"hours", 3600}, {"d", 86400}, {"days", 86400}};
 constexpr Unit kFlopRate[] = {{"GFLOP/s", 1e9},  {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15},

@@ -19,16 +19,16 @@ Attribute count(std::string key, std::string title, int value) {
 Attribute quantity(std::string key, std::string title, double si, std::string shown) {
   return {std::move(key), std::move(title), si == 0 ? Cell() : Cell(si, std::move(shown))};
 }
-Attribute bytes(std::string name, std::string title, Bytes b) {
+Attribute bytes(const std::string& name, std::string title, Bytes b) {
   return quantity(name + "_bytes", std::move(title), b.si(), show(b));
 }
-Attribute rate(std::string name, std::string title, Bandwidth b) {
+Attribute rate(const std::string& name, std::string title, Bandwidth b) {
   return quantity(name + "_bytes_per_s", std::move(title), b.si(), show(b));
 }
-Attribute line_rate(std::string name, std::string title, Bandwidth b) {
+Attribute line_rate(const std::string& name, std::string title, Bandwidth b) {
   return quantity(name + "_bits_per_s", std::move(title), b.si() * 8, show_bits(b));
 }
-Attribute time(std::string name, std::string title, Seconds t) {
+Attribute time(const std::string& name, std::string title, Seconds t) {
   return quantity(name + "_s", std::move(title), t.si(), show(t));
 }
 Attribute power(Watts w) { return quantity("power_w", "power", w.si(), show(w)); }
@@ -50,7 +50,7 @@ PartView view(const model::Accelerator& a) {
                          rate("memory_bandwidth", "bandwidth", a.memory),
                          peak(a, Precision::bf16), peak(a, Precision::fp8),
                          rate("scale_up", "scale-up", a.scale_up.total),
-                         text("scale_up_kind", "kind", scale_up),
+                         text("scale_up_kind", "link", scale_up),
                          pcie(a.pcie_generation, a.pcie_lanes), power(a.power),
                          count("multiprocessors", "SMs", a.multiprocessors),
                          text("vendor", "vendor", a.vendor),
@@ -157,7 +157,7 @@ void add(std::vector<PartView>& out, std::string_view kind, const std::vector<Pa
 
 /// "memory 80 GiB, bandwidth 3.35 TB/s, ...": the first values that are known.
 std::string in_words(const PartView& part) {
-  constexpr int kMost = 4;
+  constexpr int kMost = 3;
   std::string out;
   int used = 0;
   for (const Attribute& a : part.attributes) {

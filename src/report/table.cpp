@@ -15,7 +15,8 @@ namespace railyard::report {
 namespace {
 
 constexpr int kGap = 2;
-constexpr int kShortestText = 8;  // a text column is not cut below this
+constexpr int kUsefulText = 16;   // a text column that may go goes rather than be cut below this
+constexpr int kShortestText = 8;  // one that must stay is not cut below this
 
 struct Shown {
   std::size_t column = 0;
@@ -35,24 +36,31 @@ int natural_width(const Table& table, std::size_t column) {
   return width;
 }
 
+/// Takes from a text column what is too much, down to `least` columns.
+void narrow(Shown& column, int too_much, int least) {
+  column.width = std::max(std::min(least, column.width), column.width - too_much);
+}
+
 /// Which columns fit, and how wide each is.
 std::vector<Shown> choose(const Table& table, int width) {
   std::vector<Shown> shown;
   for (std::size_t i = 0; i < table.columns.size(); ++i)
     shown.push_back({i, natural_width(table, i)});
-  const auto priority = [&](const Shown& s) { return table.columns[s.column].priority; };
-  while (total_width(shown) > width) {
-    const auto least = std::ranges::max_element(shown, {}, priority);
-    if (least == shown.end() || priority(*least) == 0) break;
-    shown.erase(least);
+  const auto column = [&](const Shown& s) -> const Column& { return table.columns[s.column]; };
+  while (total_width(shown) > width) {  // the least important goes, or if that is enough, shrinks
+    const auto least = std::ranges::max_element(
+        shown, {}, [&](const Shown& s) { return column(s).priority; });
+    if (least == shown.end() || column(*least).priority == 0) break;
+    if (column(*least).align == Align::left)
+      narrow(*least, total_width(shown) - width, kUsefulText);
+    if (total_width(shown) > width) shown.erase(least);
   }
   while (total_width(shown) > width) {
     Shown* longest = nullptr;
     for (Shown& s : shown)
-      if (table.columns[s.column].align == Align::left && (!longest || s.width > longest->width))
-        longest = &s;
+      if (column(s).align == Align::left && (!longest || s.width > longest->width)) longest = &s;
     if (!longest || longest->width <= kShortestText) break;
-    longest->width = std::max(kShortestText, longest->width - (total_width(shown) - width));
+    narrow(*longest, total_width(shown) - width, kShortestText);
   }
   return shown;
 }

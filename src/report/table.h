@@ -54,8 +54,9 @@ struct Table {
   void add(std::vector<Cell> row) { rows.push_back(std::move(row)); }
 };
 
-/// Title line and rows, every line at most `width` columns where that is possible: whole columns go by
-/// priority, then the longest text column is cut with an ellipsis. A number is never cut or wrapped.
+/// Title line and rows, every line at most `width` columns where that is possible: the least important
+/// column is cut with an ellipsis if it is text and that is enough, or else goes, and so on; when only
+/// those that must stay are left, the longest text is cut. A number is never cut or wrapped.
 std::string to_text(const Table& table, int width);
 /// One header line of keys, then the rows; full precision, no thousands marks, never "nan".
 std::string to_csv(const Table& table);

@@ -75,6 +75,9 @@ std::string cut(std::string_view text, int width) {
     columns += s.columns;
     text.remove_prefix(s.bytes);
   }
+  // Half a number is a wrong number: cut before the last word where something is left then.
+  if (const std::size_t blank = out.rfind(' '); blank != std::string::npos && blank * 2 > out.size())
+    out.resize(blank);
   return width > 0 ? out + "…" : out;
 }
 

@@ -15,7 +15,7 @@ int display_width(std::string_view text);
 std::string pad_right(std::string_view text, int width);
 std::string pad_left(std::string_view text, int width);
 
-/// At most `width` columns; what is cut is shown by an ellipsis.
+/// At most `width` columns; what is cut is shown by an ellipsis. Cuts between words where it can.
 std::string cut(std::string_view text, int width);
 
 /// Breaks at blanks into lines of at most `width` columns; a longer word stands alone.

@@ -119,28 +119,50 @@ Exit show(const Given& given, Io& io) {
   return Exit::ok;
 }
 
-Table findings_table(const model::CatalogCheck& check) {
+/// "1 error", "3 errors".
+std::string counted(std::ptrdiff_t n, const std::string& what) {
+  return std::to_string(n) + ' ' + what + (n == 1 ? "" : "s");
+}
+
+/// What was compared: the catalogue with itself, or another tool's file with our part of that name.
+struct Comparison {
+  std::string subject = {};
+  std::vector<model::Disagreement> found = {};
+  int rules = 0;
+};
+
+Checked<Comparison> compare_with_file(const model::Catalog& catalog, const yaml::Document& file) {
+  const model::PeerCheck peer = RY_TRY(model::check_peer(catalog, file));
+  return Comparison{file.file() + " (" + peer.format + ", " + peer.name + ") against " + peer.part,
+                    peer.found, peer.rules};
+}
+
+Table findings_table(const std::vector<Comparison>& comparisons) {
   Table table{.columns = {{"severity", "severity"},
                           {"part", "part"},
                           {"what", "what"},
-                          {"sum", "sum", report::Align::left, 1}}};
-  for (const model::Disagreement& d : check.found)
-    table.add({model::name(d.severity), d.part, d.what, d.sum});
+                          {"sum", "sum", report::Align::left, 1},
+                          {"subject", "subject", report::Align::left, 2}}};
+  if (comparisons.size() == 1) table.columns.pop_back();
+  for (const Comparison& c : comparisons)
+    for (const model::Disagreement& d : c.found)
+      table.add({model::name(d.severity), d.part, d.what, d.sum, c.subject});
   return table;
 }
 
-Exit check(const Given& given, Io& io) {
-  const auto catalog = open_catalog(given, io);
-  if (!catalog) return refuse(catalog.error(), io);
-  const model::CatalogCheck check = model::check_catalog(*catalog);
-  const auto errors = std::ranges::count(check.found, model::Severity::error,
-                                         &model::Disagreement::severity);
-  const auto notes = static_cast<std::ptrdiff_t>(check.found.size()) - errors;
-  const Table table = findings_table(check);
-  give({.inputs = inputs_of(*catalog),
+Exit give_comparisons(const std::vector<Comparison>& comparisons, std::vector<report::Input> inputs,
+                      const Given& given, Io& io) {
+  std::ptrdiff_t rules = 0, errors = 0, notes = 0;
+  for (const Comparison& c : comparisons) {
+    rules += c.rules;
+    for (const model::Disagreement& d : c.found)
+      ++(d.severity == model::Severity::error ? errors : notes);
+  }
+  const Table table = findings_table(comparisons);
+  give({.inputs = std::move(inputs),
         .json =
             [&](json::Writer& out) {
-              out.begin_object().field("comparisons", check.rules);
+              out.begin_object().field("comparisons", rules);
               out.field("errors", errors).field("notes", notes);
               report::to_json(table, out.key("found"));
               out.end_object();
@@ -148,12 +170,37 @@ Exit check(const Given& given, Io& io) {
         .text =
             [&](int width) {
               return (table.rows.empty() ? std::string() : report::to_text(table, width) + '\n') +
-                     std::to_string(check.rules) + " comparisons, " + std::to_string(errors) +
-                     " errors, " + std::to_string(notes) + " notes\n";
+                     counted(rules, "comparison") + ", " + counted(errors, "error") + ", " +
+                     counted(notes, "note") + '\n';
             },
         .csv = [&] { return report::to_csv(table); }},
        given, io);
   return errors > 0 ? Exit::findings : Exit::ok;
+}
+
+Exit check(const Given& given, Io& io) {
+  const auto catalog = open_catalog(given, io);
+  if (!catalog) return refuse(catalog.error(), io);
+  std::vector<report::Input> inputs = inputs_of(*catalog);
+  if (!given.has("FILE")) {
+    const model::CatalogCheck own = model::check_catalog(*catalog);
+    return give_comparisons({{"the catalogue", own.found, own.rules}}, std::move(inputs), given,
+                            io);
+  }
+  std::vector<Comparison> comparisons;
+  Problems problems;
+  for (const std::string& path : given.list("FILE")) {
+    const auto file = yaml::Document::load(path);  // JSON is a subset of YAML
+    auto comparison = file ? compare_with_file(*catalog, *file) : std::unexpected(file.error());
+    if (!comparison) {
+      problems.insert(problems.end(), comparison.error().begin(), comparison.error().end());
+      continue;
+    }
+    inputs.push_back(report::input_of(path, file->bytes()));
+    comparisons.push_back(*std::move(comparison));
+  }
+  return problems.empty() ? give_comparisons(comparisons, std::move(inputs), given, io)
+                          : refuse(problems, io);
 }
 
 }  // namespace
@@ -179,6 +226,10 @@ std::vector<Command> catalog_commands() {
            .run = show},
           {.words = "catalog check",
            .summary = "recompute totals and report values that contradict each other",
+           .arguments = {{.name = "FILE",
+                          .summary = "hardware files of Calculon or llm-analysis to compare with",
+                          .optional = true,
+                          .repeats = true}},
            .examples = {{"railyard catalog check", "the catalogue that ships"},
                         {"railyard catalog check --catalog mine", "your own"}},
            .exits = {{Exit::findings, "values contradict each other"},

@@ -8,7 +8,7 @@
 #include "app/run.h"
 
 int main(int argc, char** argv) {
-  using namespace railyard;
+  namespace app = railyard::app;
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   const app::Process process;
   const app::Exit exit = app::run(words, app::standard_commands(), process.io());
