@@ -22,7 +22,7 @@ struct Experts {
   int shared_ffn = 0;    ///< summed width of the shared experts; 0: none
   int dense_layers = 0;  ///< leading layers with an ordinary FFN of width Architecture::ffn
   int every = 1;         ///< one MoE layer in `every` layers after those
-  int latent = 0;        ///< routed experts work in a space this narrow (Nemotron 3 Super); 0: hidden
+  int latent = 0;        ///< width in which routed experts work (Nemotron 3 Super); 0: hidden
 };
 
 /// Multi-head latent attention (DeepSeek-V2): keys and values come from a narrow latent.
@@ -87,7 +87,7 @@ struct ParameterCount {
   double embedding = 0;      ///< word and position embeddings
   double head = 0;           ///< output matrix; 0 when tied
   double total = 0;          ///< of the model
-  double active = 0;         ///< that a token passes through: top_k experts of all, and no embedding
+  double active = 0;         ///< that a token passes through: top_k of the experts, and no embedding
                              ///< table (a token reads one row) unless it is the head too
 };
 /// Counts every weight that is trained: matrices, biases, norms, embeddings.

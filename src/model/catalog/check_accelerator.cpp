@@ -34,21 +34,17 @@ void peaks(const Accelerator& a, Findings& out) {
   }
 }
 
-/// A label of memory means between 1e9 and 2^30 bytes a GB; error correction of GDDR takes up to 7
-/// %.
+/// A label of memory means 1e9 to 2^30 bytes a GB; error correction of GDDR takes up to 7 %.
 void memory(const Accelerator& a, Findings& out) {
   if (a.memory_label == Bytes{} || a.memory_usable == Bytes{}) return;
   out.count();
   const Bytes most = a.memory_label * (GiB / GB), least = 0.93 * a.memory_label;
   if (a.memory_usable <= most * 1.0005 && a.memory_usable >= least) return;
   out.add({a.id, "memory.usable", "usable memory does not fit the label"},
-          {Severity::error,
-           {},
-           {},
-           show_number(a.memory_usable.in(GB), 4) + "e9 bytes for a label of " +
-               show_number(a.memory_label.in(GB)) + " GB",
-           show(least) + " to " + show(most),
-           show(a.memory_usable)});
+          {.sum = show_number(a.memory_usable.in(GB), 4) + "e9 bytes for a label of " +
+                  show_number(a.memory_label.in(GB)) + " GB",
+           .expected = show(least) + " to " + show(most),
+           .found = show(a.memory_usable)});
 }
 
 void scale_up(const Accelerator& a, const Catalog& catalog, Findings& out) {

@@ -23,12 +23,9 @@ void check_models(const Catalog& catalog, Findings& out) {
     const std::string ours = show_number(counted / 1e9, 4) + " B",
                       theirs = show_number(a.stated_parameters / 1e9, 4) + " B";
     out.add({a.id, "stated_parameters", "the dimensions do not give the stated parameters"},
-            {Severity::error,
-             {},
-             {},
-             ours + " counted, " + theirs + " stated, " + show_percent(off) + " off",
-             ours,
-             theirs});
+            {.sum = ours + " counted, " + theirs + " stated, " + show_percent(off) + " off",
+             .expected = ours,
+             .found = theirs});
   }
 }
 

@@ -53,13 +53,10 @@ void check_network(const Catalog& catalog, Findings& out) {
     const Bandwidth product = s.ports * s.port_rate;
     if (std::max(product / s.total, s.total / product) < 1 + kRounding) continue;
     out.add({s.id, "total", "ports x port rate is not the total"},
-            {Severity::error,
-             {},
-             {},
-             std::to_string(s.ports) + " x " + show_bits(s.port_rate) + " = " + show_bits(product) +
-                 ", stated " + show_bits(s.total),
-             show_bits(product),
-             show_bits(s.total)});
+            {.sum = std::to_string(s.ports) + " x " + show_bits(s.port_rate) + " = " +
+                    show_bits(product) + ", stated " + show_bits(s.total),
+             .expected = show_bits(product),
+             .found = show_bits(s.total)});
   }
 }
 

@@ -31,12 +31,9 @@ class Findings {
     ++out_.rules;
     const double off = stated / computed - 1;
     if (off <= rule.tolerance && off >= -rule.tolerance) return;
-    add(rule, {Severity::error,
-               {},
-               {},
-               how + " = " + show(computed) + ", stated " + show(stated),
-               show(computed),
-               show(stated)});
+    add(rule, {.sum = how + " = " + show(computed) + ", stated " + show(stated),
+               .expected = show(computed),
+               .found = show(stated)});
   }
 
   /// A rate that was measured, or used, cannot be above the one that limits it.
@@ -45,12 +42,9 @@ class Findings {
     if (value == Q{} || limit == Q{}) return;
     ++out_.rules;
     if (value <= limit) return;
-    add(rule, {Severity::error,
-               {},
-               {},
-               show(value) + " against " + show(limit),
-               "at most " + show(limit),
-               show(value)});
+    add(rule, {.sum = show(value) + " against " + show(limit),
+               .expected = "at most " + show(limit),
+               .found = show(value)});
   }
 
   /// Counts a comparison that was made elsewhere.
