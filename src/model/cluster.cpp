@@ -7,6 +7,8 @@
 
 #include "model/cluster.h"
 
+#include <algorithm>
+
 #include "model/fabric_reader.h"
 #include "model/server/draft.h"
 #include "model/server/part_reader.h"
@@ -39,18 +41,33 @@ class ClusterReader {
   }
 
  private:
+  // `servers: 32` beside `server: ...`, or both in one: `servers: {count: 32, template: dgx-h100}`.
   void servers(yaml::Fields& f, Cluster& out) {
     const yaml::Node* servers = f.need("servers");
-    const yaml::Node* server = f.need("server");
-    if (servers && servers->kind == yaml::Kind::scalar)
-      f.integer("servers", out.servers, 1, 1 << 20);
-    if (servers && servers->kind != yaml::Kind::scalar)
-      f.report(*servers, "the number of servers", "what they are goes under 'server'");
-    if (!server) return;
+    if (servers && servers->kind == yaml::Kind::map && !f.has("server")) {
+      yaml::Fields both(document_, *servers, problems_, "servers");
+      both.need("count");
+      both.integer("count", out.servers, 1, 1 << 20);
+      one_of_them_ = without(*servers, "count");
+      return server(one_of_them_, out);
+    }
+    if (servers) f.integer("servers", out.servers, 1, 1 << 20);
+    if (const yaml::Node* node = f.need("server")) server(*node, out);
+  }
+
+  static yaml::Node without(yaml::Node map, std::string_view key) {
+    const auto at = std::ranges::find(map.keys, key, &yaml::Node::Key::name) - map.keys.begin();
+    if (at == std::ssize(map.keys)) return map;
+    map.keys.erase(map.keys.begin() + at);
+    map.items.erase(map.items.begin() + at);
+    return map;
+  }
+
+  void server(const yaml::Node& node, Cluster& out) {
     server::ServerDraft draft;
-    draft.accelerators_at = draft.islands_at = {&document_, server};
+    draft.accelerators_at = draft.islands_at = {&document_, &node};
     const std::size_t before = problems_.size();
-    server::read_server(document_, *server, catalog_, draft, problems_);
+    server::read_server(document_, node, catalog_, draft, problems_);
     // A draft with holes would only repeat the same complaint in other words.
     if (problems_.size() == before) out.server = server::finish(std::move(draft), problems_);
   }
@@ -72,6 +89,7 @@ class ClusterReader {
   const Catalog& catalog_;
   Problems problems_ = {};
   const yaml::Node* fabric_ = nullptr;
+  yaml::Node one_of_them_ = {};  ///< `servers` without its count
 };
 
 Problem without_place(const Misfit& m) {
@@ -86,7 +104,7 @@ bool choose(const std::vector<Part>& known, const std::string& id, std::string_v
     out = *part;
     return true;
   }
-  problems.push_back({.expected = "the id of a " + std::string(noun),
+  problems.push_back({.expected = "the id of " + std::string(noun),
                       .found = "'" + id + "'",
                       .hint = did_you_mean(id, ids(known))});
   return false;
@@ -110,7 +128,7 @@ void apply_nics(const ClusterSpec& spec, const Catalog& catalog, server::ServerD
                 Problems& problems) {
   if (spec.nic.empty() && spec.nics < 0) return;
   server::NicOrder order = draft.nics.value_or(server::NicOrder{});
-  choose(catalog.nics, spec.nic, "NIC", order.part, problems);
+  choose(catalog.nics, spec.nic, "a NIC", order.part, problems);
   if (spec.nics >= 0) order.count = spec.nics;
   draft.nics = std::move(order);
 }
@@ -153,7 +171,7 @@ Checked<Cluster> build_cluster(const Catalog& catalog, const ClusterSpec& spec) 
   Problems problems;
   server::ServerDraft draft;
   read_template(catalog, spec.server, draft, problems);
-  choose(catalog.accelerators, spec.accelerator, "accelerator", draft.accelerator, problems);
+  choose(catalog.accelerators, spec.accelerator, "an accelerator", draft.accelerator, problems);
   apply_nics(spec, catalog, draft, problems);
   if (spec.accelerators > 0) {
     draft.accelerators = spec.accelerators;

@@ -113,6 +113,16 @@ TEST(Cluster, OverridesATemplateInPlace) {
   EXPECT_DOUBLE_EQ(c.straggler, 0.02);
 }
 
+TEST(Cluster, NumberAndKindOfServersMayStandTogether) {
+  const Cluster c = good(
+      "cluster: pod\nservers: {count: 4, template: dgx-h100, host_cores: 96}\n"
+      "fabric: {kind: rail, transport: roce}\n");
+  EXPECT_EQ(c.accelerators(), 32);
+  EXPECT_EQ(c.server.host_cores, 96);
+  EXPECT_TRUE(
+      bad("cluster: pod\nservers: {template: dgx-h100}\n").contains("key 'count' in servers"));
+}
+
 TEST(Cluster, FewerNicsStayEvenlyUnderTheSwitches) {
   const Cluster c = good(
       "cluster: mine\nservers: 2\nserver: {template: dgx-h100, nics: {count: 2}}\n"
@@ -255,7 +265,7 @@ TEST(BrokenCluster, AnUnknownPartIsNamedWithTheNearestOne) {
   const std::string says = bad(
       "cluster: x\nservers: 1\nserver: {template: dgx-h100, accelerators: {part: h100-sxm-80}}\n");
   EXPECT_TRUE(
-      says.starts_with("c.yaml:3:51: expected the id of a accelerator, found 'h100-sxm-80'"))
+      says.starts_with("c.yaml:3:51: expected the id of an accelerator, found 'h100-sxm-80'"))
       << says;
   EXPECT_TRUE(says.contains("did you mean 'h100-sxm-80g'?")) << says;
 }
@@ -390,6 +400,21 @@ TEST(BrokenCluster, AllMistakesOfAFileComeInOneRun) {
       "stragler: 0.1\n");
   ASSERT_FALSE(c.has_value());
   EXPECT_EQ(c.error().size(), 4u) << text(c.error());
+}
+
+TEST(BrokenCluster, EmptyPlacesAreProblemsAndNeverCrash) {
+  for (const char* text :
+       {"cluster:\nservers:\nserver:\nfabric:\n", "cluster: x\nservers: 1\nserver: {}\n",
+        "cluster: x\nservers: 1\nserver: {accelerators: {count: 8}}\n",
+        "cluster: x\nservers: 1\nserver: {accelerators: {part: l40s}}\n",
+        "cluster: x\nservers: 1\nserver: {accelerators: {part: l40s}, pcie: [~]}\n",
+        "cluster: x\nservers: 1\nserver: {accelerators: {part: l40s}, pcie: [{}]}\n",
+        "cluster: x\nservers: 1\nserver: {accelerators: {part: l40s}, pcie: [{switch: "
+        "pex89144}]}\n",
+        "cluster: x\nservers: 1\nserver: {template: dgx-h100, nics: {part: ~}}\n",
+        "cluster: x\nservers: 2\nserver: dgx-h100\nfabric: {}\n",
+        "cluster: x\nservers: 1\nserver: {template: dgx-h100, islands: [~]}\n"})
+    EXPECT_FALSE(bad(text).empty()) << text;
 }
 
 TEST(BrokenCluster, AFileThatIsNoMapSaysSo) {

@@ -26,7 +26,7 @@ inline const Accelerator* find_part(const std::vector<Accelerator>& parts, std::
   return nullptr;
 }
 
-/// What a part is called in a message, and how one is described in place.
+/// What a part is called in a message ("an accelerator"), and how one is described in place.
 template <class Part>
 struct PartKind {
   std::string_view noun;
@@ -46,7 +46,7 @@ bool read_part_node(yaml::Fields& around, const yaml::Node& node, const PartKind
     if (hint.empty())
       hint = "'railyard catalog list' shows all; a part of your own is a map: {like: " +
              (kind.known.empty() ? std::string("ID") : kind.known.front().id) + ", ...}";
-    around.report(name, "the id of a " + std::string(kind.noun), std::move(hint));
+    around.report(name, "the id of " + std::string(kind.noun), std::move(hint));
     return false;
   };
   if (node.kind == yaml::Kind::scalar) return look_up(node);
@@ -56,7 +56,7 @@ bool read_part_node(yaml::Fields& around, const yaml::Node& node, const PartKind
   if (like && !look_up(*like)) return false;
   const std::size_t before = around.problems().size();
   kind.in_place(fields, out);
-  if (!like && out.id.empty()) out.id = "unnamed " + std::string(kind.noun);
+  if (!like && out.id.empty()) out.id = "unnamed";
   fields.done();
   return around.problems().size() == before;
 }
@@ -69,23 +69,23 @@ bool read_part(yaml::Fields& fields, std::string_view key, const PartKind<Part>&
 }
 
 inline PartKind<Accelerator> accelerator_kind(const Catalog& c) {
-  return {"accelerator", c.accelerators, read_accelerator};
+  return {"an accelerator", c.accelerators, read_accelerator};
 }
-inline PartKind<Nic> nic_kind(const Catalog& c) { return {"NIC", c.nics, read_nic}; }
+inline PartKind<Nic> nic_kind(const Catalog& c) { return {"a NIC", c.nics, read_nic}; }
 inline PartKind<NetworkSwitch> switch_kind(const Catalog& c) {
-  return {"network switch", c.switches, catalog::read_switch};
+  return {"a network switch", c.switches, catalog::read_switch};
 }
 inline PartKind<PcieSwitch> pcie_switch_kind(const Catalog& c) {
-  return {"PCIe switch", c.pcie_switches, catalog::read_pcie_switch};
+  return {"a PCIe switch", c.pcie_switches, catalog::read_pcie_switch};
 }
 inline PartKind<Retimer> retimer_kind(const Catalog& c) {
-  return {"retimer", c.retimers, catalog::read_retimer};
+  return {"a retimer", c.retimers, catalog::read_retimer};
 }
 inline PartKind<CxlMemory> cxl_kind(const Catalog& c) {
-  return {"CXL memory", c.cxl, catalog::read_cxl};
+  return {"a CXL memory", c.cxl, catalog::read_cxl};
 }
 inline PartKind<Nvme> nvme_kind(const Catalog& c) {
-  return {"NVMe drive", c.nvme, catalog::read_nvme};
+  return {"an NVMe drive", c.nvme, catalog::read_nvme};
 }
 
 }  // namespace railyard::model::server
