@@ -150,6 +150,26 @@ Table findings_table(const std::vector<Comparison>& comparisons) {
   return table;
 }
 
+/// A finding is one line, and the sum that shows it below: a sum cut short proves nothing.
+std::string findings_text(const std::vector<Comparison>& comparisons, int width) {
+  int parts = 0;
+  for (const Comparison& c : comparisons)
+    for (const model::Disagreement& d : c.found)
+      parts = std::max(parts, report::display_width(d.part));
+  std::string out;
+  for (const Comparison& c : comparisons) {
+    if (comparisons.size() > 1) out += c.subject + '\n';
+    for (const model::Disagreement& d : c.found) {
+      const std::string left = report::pad_right(model::name(d.severity), 5) + "  ";
+      out += left + report::pad_right(d.part, parts) + "  " + d.what + '\n';
+      const int indent = static_cast<int>(left.size()) + parts + 2;
+      for (const std::string& line : report::wrap(d.sum, std::max(30, width - indent)))
+        out += std::string(static_cast<std::size_t>(indent), ' ') + line + '\n';
+    }
+  }
+  return out;
+}
+
 Exit give_comparisons(const std::vector<Comparison>& comparisons, std::vector<report::Input> inputs,
                       const Given& given, Io& io) {
   std::ptrdiff_t rules = 0, errors = 0, notes = 0;
@@ -169,8 +189,7 @@ Exit give_comparisons(const std::vector<Comparison>& comparisons, std::vector<re
             },
         .text =
             [&](int width) {
-              return (table.rows.empty() ? std::string() : report::to_text(table, width) + '\n') +
-                     counted(rules, "comparison") + ", " + counted(errors, "error") + ", " +
+              return findings_text(comparisons, width) + counted(rules, "comparison") + ", " + counted(errors, "error") + ", " +
                      counted(notes, "note") + '\n';
             },
         .csv = [&] { return report::to_csv(table); }},
