@@ -87,7 +87,7 @@ struct ParameterCount {
   double embedding = 0;      ///< word and position embeddings
   double head = 0;           ///< output matrix; 0 when tied
   double total = 0;          ///< of the model
-  double active = 0;         ///< that a token passes through: top_k of the experts, and no embedding
+  double active = 0;         ///< that a token passes: top_k of the experts, and no embedding
                              ///< table (a token reads one row) unless it is the head too
 };
 /// Counts every weight that is trained: matrices, biases, norms, embeddings.

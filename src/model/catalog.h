@@ -54,7 +54,7 @@ struct Catalog {
 /// catalogue lists all its problems.
 Checked<Catalog> load_catalog(const std::string& folder);
 
-/// Whether two spellings name the same part: case, and blank against '-' against '_', do not matter.
+/// Whether two spellings name one part: case, and blank against '-' against '_', do not matter.
 bool same_name(std::string_view a, std::string_view b);
 
 /// A part by its id, or nullptr.

@@ -17,16 +17,17 @@ class Names {
       name(p.id, p.id);
       if constexpr (requires { p.aliases; })
         for (const std::string& alias : p.aliases) name(p.id, alias);
-      source(p.id, {}, p.from);
+      source({p.id, {}, p.from});
     }
   }
 
-  void source(const std::string& part, const std::string& field, const Provenance& from) {
+  /// Of a value, or of a whole part where the field is empty.
+  void source(const Catalog::ValueSource& value) {
     out_.count();
-    const std::string place = field.empty() ? "" : field + ": ";
-    if (from.source.empty()) out_.error(part, place + "no source", {});
-    if (from.confidence == Confidence::conflict)
-      out_.note(part, place + "sources disagree", from.note);
+    const std::string place = value.field.empty() ? "" : value.field + ": ";
+    if (value.from.source.empty()) out_.error(value.part, place + "no source", {});
+    if (value.from.confidence == Confidence::conflict)
+      out_.note(value.part, place + "sources disagree", value.from.note);
   }
 
  private:
@@ -62,7 +63,7 @@ void check_names(const Catalog& catalog, Findings& out) {
   names.of(catalog.pcie_generations);
   names.of(catalog.architectures);
   names.of(catalog.servers);
-  for (const Catalog::ValueSource& v : catalog.values) names.source(v.part, v.field, v.from);
+  for (const Catalog::ValueSource& v : catalog.values) names.source(v);
 }
 
 }  // namespace railyard::model::catalog

@@ -89,27 +89,33 @@ std::string_view usual_reason(double factor) {
   return {};
 }
 
+/// A value of ours, and the unit that the other tool's bare number is in.
+template <class Q>
+struct Ours {
+  Q value, unit;
+};
+
 class Comparison {
  public:
   Comparison(const yaml::Document& file, const Accelerator& part, PeerCheck& out)
       : file_(file), part_(part), out_(out) {}
 
-  /// The number at `path` ("mem1.GBps") times `unit` against ours; nothing where either is missing.
+  /// The number at `path` ("mem1.GBps") against ours; nothing where either is missing.
   template <class Q>
-  void value(std::string_view path, Q unit, Q ours) {
+  void value(std::string_view path, Ours<Q> ours) {
     const std::optional<double> number = at(path);
-    if (!number || ours == Q{}) return;
+    if (!number || ours.value == Q{}) return;
     ++out_.rules;
-    const Q theirs = *number * unit;
-    const double factor = theirs / ours;
+    const Q theirs = *number * ours.unit;
+    const double factor = theirs / ours.value;
     if (std::abs(factor - 1) <= kSame) return;
-    std::string sum = show(theirs) + " there, " + show(ours) + " here: ";
+    std::string sum = show(theirs) + " there, " + show(ours.value) + " here: ";
     sum += (factor > 1 ? "+" : "-") + show_percent(std::abs(factor - 1));
     const std::string_view reason = usual_reason(factor);
     if (!reason.empty()) sum += " (" + std::string(reason) + ')';
     out_.found.push_back({std::abs(factor - 1) <= kRounded ? Severity::note : Severity::error,
-                          part_.id, std::string(path) + " differs", std::move(sum), show(ours),
-                          show(theirs)});
+                          part_.id, std::string(path) + " differs", std::move(sum),
+                          show(ours.value), show(theirs)});
   }
 
   void error(std::string_view path, std::string what, std::string sum) {
@@ -146,14 +152,14 @@ class Comparison {
 /// from the innermost]
 void compare_calculon(Comparison& c, const Accelerator& a) {
   const FlopRate half = max(a.peak_of(Precision::bf16), a.peak_of(Precision::fp16));
-  c.value("matrix.float16.tflops", TFLOPS, half);
-  c.value("matrix.bfloat16.tflops", TFLOPS, a.peak_of(Precision::bf16));
-  c.value("matrix.float32.tflops", TFLOPS,
-          max(a.peak_of(Precision::tf32), a.peak_of(Precision::fp32)));
-  c.value("matrix.float8.tflops", TFLOPS, a.peak_of(Precision::fp8));
-  c.value("mem1.GiB", GiB, a.memory_usable);
-  c.value("mem1.GBps", GBps, a.memory);
-  if (a.scale_up.kind != ScaleUpKind::none) c.value("networks.0.bandwidth", GBps, a.scale_up.total);
+  c.value("matrix.float16.tflops", Ours{half, TFLOPS});
+  c.value("matrix.bfloat16.tflops", Ours{a.peak_of(Precision::bf16), TFLOPS});
+  c.value("matrix.float32.tflops",
+          Ours{max(a.peak_of(Precision::tf32), a.peak_of(Precision::fp32)), TFLOPS});
+  c.value("matrix.float8.tflops", Ours{a.peak_of(Precision::fp8), TFLOPS});
+  c.value("mem1.GiB", Ours{a.memory_usable, GiB});
+  c.value("mem1.GBps", Ours{a.memory, GBps});
+  c.value("networks.0.bandwidth", Ours{a.scale_up.total, GBps});
 }
 
 /// The rate of 8-bit integers: that of fp8 where there is one; CDNA 2 gives them the rate of fp16.
@@ -165,21 +171,19 @@ FlopRate int8_rate(const Accelerator& a) {
 
 /// [llm-analysis gpu_configs/*.json]
 void compare_llm_analysis(Comparison& c, const Accelerator& a) {
-  c.value("peak_fp16_TFLOPS", TFLOPS, max(a.peak_of(Precision::fp16), a.peak_of(Precision::bf16)));
-  c.value("peak_i8_TFLOPS", TFLOPS, int8_rate(a));
+  c.value("peak_fp16_TFLOPS",
+          Ours{max(a.peak_of(Precision::fp16), a.peak_of(Precision::bf16)), TFLOPS});
+  c.value("peak_i8_TFLOPS", Ours{int8_rate(a), TFLOPS});
   if (a.compute_capability >= 90)
     c.error("peak_i4_TFLOPS", "peak_i4_TFLOPS of a part without a 4-bit integer path",
             "tensor cores from Hopper on have none");
-  c.value("mem_per_GPU_in_GB", GB, a.memory_label);
-  c.value("hbm_bandwidth_in_GB_per_sec", GBps, a.memory);
-  const ScaleUp& s = a.scale_up;
-  if (s.kind == ScaleUpKind::bridge) {
-    c.value("intra_node_bandwidth_in_GB_per_sec", GBps, s.total);
-    c.error("intra_node_bandwidth_in_GB_per_sec",
-            "intra_node_bandwidth holds for a bridged pair only", "all others go through PCIe");
-  } else if (s.kind != ScaleUpKind::none) {
-    c.value("intra_node_bandwidth_in_GB_per_sec", GBps, s.total);
-  }
+  c.value("mem_per_GPU_in_GB", Ours{a.memory_label, GB});
+  c.value("hbm_bandwidth_in_GB_per_sec", Ours{a.memory, GBps});
+  const std::string_view inside = "intra_node_bandwidth_in_GB_per_sec";
+  c.value(inside, Ours{a.scale_up.total, GBps});  // of parts without such links: nothing to compare
+  if (a.scale_up.kind == ScaleUpKind::bridge)
+    c.error(inside, "intra_node_bandwidth holds for a bridged pair only",
+            "all others go through PCIe");
 }
 
 }  // namespace
