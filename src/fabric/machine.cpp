@@ -111,8 +111,8 @@ Load network_load(const Cluster& c, const std::vector<std::vector<Feeder>>& from
     const model::PcieId nic = s.nics[n].at;
     for (const Feeder& f : from[n]) {
       const model::PcieId gpu = s.gpu_at[static_cast<std::size_t>(f.gpu)];
-      Route out = direct ? route(s, gpu, nic) : route_staged(s, gpu, nic);
-      Route in = direct ? route(s, nic, gpu) : route_staged(s, nic, gpu);
+      Route out = direct ? route(s, {gpu, nic}) : route_staged(s, {gpu, nic});
+      Route in = direct ? route(s, {nic, gpu}) : route_staged(s, {nic, gpu});
       for (Route* way : {&out, &in}) {
         without_slot(*way, nic);
         // The kernel copies between its own buffers and the program's: one more read and write.
@@ -129,7 +129,7 @@ PathClass farthest(const Server& s, const std::vector<std::vector<Feeder>>& from
   PathClass out = PathClass::pcie_switch;
   for (std::size_t n = 0; n < from.size(); ++n)
     for (const Feeder& f : from[n])
-      out = std::max(out, route(s, s.gpu_at[static_cast<std::size_t>(f.gpu)], s.nics[n].at).kind);
+      out = std::max(out, route(s, {s.gpu_at[static_cast<std::size_t>(f.gpu)], s.nics[n].at}).kind);
   return out;
 }
 

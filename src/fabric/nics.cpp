@@ -15,7 +15,7 @@ using model::Server;
 using Distance = std::tuple<PathClass, std::size_t>;
 
 Distance distance(const Server& s, int gpu, std::size_t nic) {
-  const Route way = route(s, s.gpu_at[static_cast<std::size_t>(gpu)], s.nics[nic].at);
+  const Route way = route(s, {s.gpu_at[static_cast<std::size_t>(gpu)], s.nics[nic].at});
   return {way.kind, way.links.size()};
 }
 

@@ -28,7 +28,7 @@ Exit way_out(const Cluster& c, int gpu) {
   const model::PcieId at = s.gpu_at[static_cast<std::size_t>(gpu)];
   const std::vector<int> nics = nics_of(s, gpu);
   const model::NicPlace& nic = s.nics[static_cast<std::size_t>(nics.front())];
-  const Route way = direct_to_nic(c) ? route(s, at, nic.at) : route_staged(s, at, nic.at);
+  const Route way = direct_to_nic(c) ? route(s, {at, nic.at}) : route_staged(s, {at, nic.at});
   out.latency = way.latency;
   for (Limit& l : limits_alone(s, way))
     if (l.name != link_name(s, nic.at)) out.limits.push_back(std::move(l));

@@ -29,11 +29,17 @@ PcieId pch_of(const Server& s, int socket) {
   return {};
 }
 
-// Everything from `node` up to, not including, `top`; a root port counts only behind a chipset.
-void climb(const Server& s, PcieId node, PcieId top, bool up, Route& way) {
+// Everything from a device up to, not including, the node where the way turns; a root port counts
+// only behind a chipset.
+struct Climb {
+  PcieId device = {}, turn = {};
+  bool up = false;
+};
+void climb(const Server& s, Climb leg, Route& way) {
+  const bool up = leg.up;
   std::vector<Hop> hops;
-  PcieId at = node;
-  for (; at != top && s.pcie[at].kind != PcieKind::root; at = s.pcie[at].parent) {
+  PcieId at = leg.device;
+  for (; at != leg.turn && s.pcie[at].kind != PcieKind::root; at = s.pcie[at].parent) {
     hops.push_back({at, up});
     way.latency += s.pcie[at].latency;
   }
@@ -45,21 +51,22 @@ void climb(const Server& s, PcieId node, PcieId top, bool up, Route& way) {
 
 }  // namespace
 
-Route route(const Server& s, PcieId from, PcieId to) {
+Route route(const Server& s, Ends ends) {
+  const auto [from, to] = ends;
   Route way{.from_socket = s.pcie[from].socket, .to_socket = s.pcie[to].socket};
   const std::vector<PcieId> a = ancestry(s, from), b = ancestry(s, to);
   const auto meet = std::ranges::find_first_of(a, b);
   const bool below_switch = meet != a.end() && s.pcie[*meet].kind != PcieKind::root;
   if (below_switch && !s.acs_redirect) {
     way.kind = PathClass::pcie_switch;
-    climb(s, from, *meet, true, way);
-    climb(s, to, *meet, false, way);
+    climb(s, {from, *meet, true}, way);
+    climb(s, {to, *meet, false}, way);
     way.latency += s.pcie[*meet].latency;
     return way;
   }
   way.kind = way.from_socket == way.to_socket ? PathClass::host_bridge : PathClass::socket;
-  climb(s, from, a.back(), true, way);
-  climb(s, to, b.back(), false, way);
+  climb(s, {from, a.back(), true}, way);
+  climb(s, {to, b.back(), false}, way);
   return way;
 }
 
@@ -68,7 +75,7 @@ Route route_to_host(const Server& s, PcieId from) {
             .from_socket = s.pcie[from].socket,
             .to_socket = s.pcie[from].socket,
             .memory_passes = 1};
-  climb(s, from, ancestry(s, from).back(), true, way);
+  climb(s, {from, ancestry(s, from).back(), true}, way);
   return way;
 }
 
@@ -77,13 +84,13 @@ Route route_from_host(const Server& s, PcieId to) {
             .from_socket = s.pcie[to].socket,
             .to_socket = s.pcie[to].socket,
             .memory_passes = 1};
-  climb(s, to, ancestry(s, to).back(), false, way);
+  climb(s, {to, ancestry(s, to).back(), false}, way);
   return way;
 }
 
-Route route_staged(const Server& s, PcieId from, PcieId to) {
-  Route way = route_to_host(s, from);
-  const Route back = route_from_host(s, to);
+Route route_staged(const Server& s, Ends ends) {
+  Route way = route_to_host(s, ends.from);
+  const Route back = route_from_host(s, ends.to);
   way.links.insert(way.links.end(), back.links.begin(), back.links.end());
   way.latency += back.latency;
   way.memory_passes = 2;
@@ -94,10 +101,10 @@ Route route_staged(const Server& s, PcieId from, PcieId to) {
 }
 
 Route peer_route(const Server& s, int from_gpu, int to_gpu) {
-  const PcieId from = s.gpu_at[static_cast<std::size_t>(from_gpu)],
-               to = s.gpu_at[static_cast<std::size_t>(to_gpu)];
-  if (!s.peer_to_peer) return route_staged(s, from, to);
-  Route way = route(s, from, to);
+  const Ends ends{.from = s.gpu_at[static_cast<std::size_t>(from_gpu)],
+                  .to = s.gpu_at[static_cast<std::size_t>(to_gpu)]};
+  if (!s.peer_to_peer) return route_staged(s, ends);
+  Route way = route(s, ends);
   if (way.kind != PathClass::pcie_switch) way.share = s.root_complex_share;
   return way;
 }

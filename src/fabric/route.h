@@ -26,14 +26,19 @@ struct Route {
   Seconds latency = {};  ///< switches and retimers on the way
 };
 
+/// Where a way begins and where it ends.
+struct Ends {
+  model::PcieId from = {}, to = {};
+};
+
 /// From device to device. With ACS redirection even neighbours under one switch go through the
 /// root.
-Route route(const model::Server& server, model::PcieId from, model::PcieId to);
+Route route(const model::Server& server, Ends ends);
 /// From a device into host memory, and from there to a device, on the device's own socket.
 Route route_to_host(const model::Server& server, model::PcieId from);
 Route route_from_host(const model::Server& server, model::PcieId to);
 /// Through host memory: there and back. For devices that cannot reach each other.
-Route route_staged(const model::Server& server, model::PcieId from, model::PcieId to);
+Route route_staged(const model::Server& server, Ends ends);
 /// Between accelerators: direct, or staged where the driver has no peer-to-peer. Through a root
 /// complex it keeps only its share; a NIC's own traffic does not suffer so.
 Route peer_route(const model::Server& server, int from_gpu, int to_gpu);

@@ -403,18 +403,15 @@ TEST(BrokenCluster, AllMistakesOfAFileComeInOneRun) {
 }
 
 TEST(BrokenCluster, EmptyPlacesAreProblemsAndNeverCrash) {
-  for (const char* text :
-       {"cluster:\nservers:\nserver:\nfabric:\n", "cluster: x\nservers: 1\nserver: {}\n",
-        "cluster: x\nservers: 1\nserver: {accelerators: {count: 8}}\n",
-        "cluster: x\nservers: 1\nserver: {accelerators: {part: l40s}}\n",
-        "cluster: x\nservers: 1\nserver: {accelerators: {part: l40s}, pcie: [~]}\n",
-        "cluster: x\nservers: 1\nserver: {accelerators: {part: l40s}, pcie: [{}]}\n",
-        "cluster: x\nservers: 1\nserver: {accelerators: {part: l40s}, pcie: [{switch: "
-        "pex89144}]}\n",
-        "cluster: x\nservers: 1\nserver: {template: dgx-h100, nics: {part: ~}}\n",
-        "cluster: x\nservers: 2\nserver: dgx-h100\nfabric: {}\n",
-        "cluster: x\nservers: 1\nserver: {template: dgx-h100, islands: [~]}\n"})
-    EXPECT_FALSE(bad(text).empty()) << text;
+  EXPECT_FALSE(bad("cluster:\nservers:\nserver:\nfabric:\n").empty());
+  EXPECT_FALSE(bad("cluster: x\nservers: 2\nserver: dgx-h100\nfabric: {}\n").empty());
+  for (const char* server :
+       {"{}", "{accelerators: {count: 8}}", "{accelerators: {part: l40s}}",
+        "{accelerators: {part: l40s}, pcie: [~]}", "{accelerators: {part: l40s}, pcie: [{}]}",
+        "{accelerators: {part: l40s}, pcie: [{switch: pex89144}]}",
+        "{template: dgx-h100, nics: {part: ~}}", "{template: dgx-h100, islands: [~]}"})
+    EXPECT_FALSE(bad("cluster: x\nservers: 1\nserver: " + std::string(server) + "\n").empty())
+        << server;
 }
 
 TEST(BrokenCluster, AFileThatIsNoMapSaysSo) {
