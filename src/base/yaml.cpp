@@ -99,6 +99,26 @@ std::string hint_for(std::string_view message, std::string_view line) {
   return {};
 }
 
+/// libfyaml may see an end one line below the last, and takes a lone CR for a line end: such a place is
+/// moved to the end of the last line that has text.
+LinePlace inside(std::string_view bytes, int line, int column) {
+  const std::string_view text = bytes.substr(0, bytes.find_last_not_of(" \t\r\n") + 1);
+  const LinePlace last = line_at(text, text.size());
+  if (line > last.line || (line == last.line && column > last.column)) return last;
+  return {.line = std::max(line, 1), .column = std::max(column, 1), .text = line_of(bytes, line)};
+}
+
+/// Whether there is more than blanks and comments.
+bool has_content(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::string_view line = bytes.substr(0, bytes.find('\n'));
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first != std::string_view::npos && line[first] != '#') return true;
+    bytes.remove_prefix(std::min(line.size() + 1, bytes.size()));
+  }
+  return false;
+}
+
 }  // namespace
 
 const Node* Node::find(std::string_view key) const {
@@ -127,6 +147,8 @@ Checked<Document> Document::parse(std::string file, std::string bytes) {
 
   fy_diag_cfg diag_config;
   fy_diag_cfg_default(&diag_config);
+  diag_config.fp = nullptr;  // what it finds is collected; nothing may go to the error stream
+  diag_config.output_fn = [](fy_diag*, void*, const char*, std::size_t) {};
   const std::unique_ptr<fy_diag, Free> diag(fy_diag_create(&diag_config));
   fy_diag_set_collect_errors(diag.get(), true);
   fy_parse_cfg config{};
@@ -140,14 +162,15 @@ Checked<Document> Document::parse(std::string file, std::string bytes) {
   void* at = nullptr;
   while (const fy_diag_error* e = fy_diag_errors_iterate(diag.get(), &at)) {
     const std::string_view message = e->msg ? e->msg : "unreadable";
-    const int line = std::max(e->line, 1), column = std::max(e->column, 1);
-    problems.push_back(doc.problem(line, column, "YAML", std::string(message),
-                                   hint_for(message, line_of(doc.bytes_, line))));
+    const LinePlace at_error = inside(doc.bytes_, e->line, e->column);
+    problems.push_back(doc.problem(at_error.line, at_error.column, "YAML", std::string(message),
+                                   hint_for(message, at_error.text)));
     break;  // what follows the first syntax error is noise
   }
   if (!problems.empty()) return std::unexpected(std::move(problems));
+  if (!has_content(doc.bytes_)) return as_problems(doc.problem(1, 1, "a YAML map", "an empty file"));
   if (!parsed || !fy_document_root(parsed.get()))
-    return as_problems(doc.problem(1, 1, "a YAML map", "an empty file"));
+    return as_problems(doc.problem(1, 1, "a YAML map", "text that is no YAML"));
   int too_deep = 0;
   doc.root_ = Copy(too_deep).node(fy_document_root(parsed.get()), 0);
   if (too_deep > 0)
