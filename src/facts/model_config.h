@@ -30,6 +30,7 @@ struct ModelConfig {
 
   Integer experts = {}, experts_per_token = {}, expert_ffn = {};
   Integer shared_experts = {}, shared_ffn = {};
+  Integer expert_latent = {};  ///< width that routed experts work in, where it is not `hidden`
   Integer dense_layers = {};  ///< leading layers without experts
   Integer expert_every = {};  ///< one layer with experts in so many
   std::vector<int> expert_layers = {};  ///< "moe_layer_freq" as a list: 1 for a layer with experts
@@ -48,6 +49,7 @@ struct ModelConfig {
 
   Flag multi_query = {};        ///< one key-value head for all
   Flag grouped_decoder = {};    ///< Falcon's "new_decoder_architecture": kv_heads counts
+  Flag attention_bias = {}, qkv_bias = {}, qk_norm = {};
   Flag tied_embeddings = {}, bias = {}, no_bias = {}, parallel_blocks = {}, alibi = {};
   Flag encoder_decoder = {};
   Word activation = {}, number_format = {}, position_kind = {};

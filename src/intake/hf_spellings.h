@@ -74,6 +74,7 @@ inline constexpr IntegerSpelling kIntegerSpellings[] = {
     {"shared_expert_intermediate_size", &ModelConfig::shared_ffn, "qwen2-moe"},
     {"moe_shared_expert_intermediate_size", &ModelConfig::shared_ffn, "nemotron-h with experts"},
     {"shared_intermediate_size", &ModelConfig::shared_ffn, "granite-moe-shared"},
+    {"moe_latent_size", &ModelConfig::expert_latent, "nemotron-h with experts"},
     {"first_k_dense_replace", &ModelConfig::dense_layers, "deepseek, kimi, glm4-moe"},
     {"moe_layer_start_index", &ModelConfig::dense_layers, "ernie4.5"},
     {"decoder_sparse_step", &ModelConfig::expert_every, "qwen-moe"},
@@ -112,12 +113,16 @@ inline constexpr FlagSpelling kFlagSpellings[] = {
     {"new_decoder_architecture", &ModelConfig::grouped_decoder},
     {"tie_word_embeddings", &ModelConfig::tied_embeddings},
     {"tie_embeddings", &ModelConfig::tied_embeddings},
-    {"attention_bias", &ModelConfig::bias},                  // llama, gpt-oss
+    {"attention_bias", &ModelConfig::attention_bias},        // llama, gpt-oss, glm4-moe
     {"use_bias", &ModelConfig::bias},                        // starcoder2, cohere, nemotron-h
     {"add_bias_linear", &ModelConfig::bias},                 // chatglm
     {"enable_bias", &ModelConfig::bias},                     // opt
     {"bias", &ModelConfig::bias},                            // falcon, internlm2
     {"no_bias", &ModelConfig::no_bias},                      // mpt, qwen
+    {"add_qkv_bias", &ModelConfig::qkv_bias},                // chatglm
+    {"qkv_bias", &ModelConfig::qkv_bias},
+    {"use_qk_norm", &ModelConfig::qk_norm},                  // llama4, glm4-moe, hunyuan
+    {"qk_layernorm", &ModelConfig::qk_norm},                 // stablelm, phi
     {"parallel_attn", &ModelConfig::parallel_blocks},        // falcon
     {"use_parallel_residual", &ModelConfig::parallel_blocks},  // gpt-neox, stablelm
     {"alibi", &ModelConfig::alibi},                          // falcon

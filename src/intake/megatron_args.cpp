@@ -109,6 +109,25 @@ std::vector<std::string> words_of(std::string_view value) {
   return out;
 }
 
+/// Megatron pads the vocabulary after it has printed its arguments, and says so on a line of its own:
+/// ` > padded vocab (size: 50257) with 47 dummy tokens (new size: 50304)`.
+void read_padded_vocabulary(const std::vector<Line>& lines, std::size_t from, const LineIndex& index,
+                            TrainingArguments& out) {
+  constexpr std::string_view kNewSize = "(new size: ";
+  for (std::size_t i = from; i < lines.size(); ++i) {
+    const std::string_view line = lines[i].text;
+    if (!line.contains("padded vocab (size:")) continue;
+    const std::size_t at = line.find(kNewSize);
+    if (at == std::string_view::npos) continue;
+    const std::size_t number = at + kNewSize.size();
+    const std::string_view size = line.substr(number, line.find(')', number) - number);
+    out.arguments.push_back({.name = "padded_vocab_size",
+                             .values = {std::string(size)},
+                             .where = index.where(lines[i].offset + number)});
+    return;
+  }
+}
+
 TrainingArguments read_block(const Text& text, const std::vector<Line>& lines, std::size_t begin,
                              std::size_t end, bool closed) {
   TrainingArguments out;
@@ -139,6 +158,7 @@ TrainingArguments read_block(const Text& text, const std::vector<Line>& lines, s
   if (!closed)
     facts::count(out.skipped, "end of the arguments", index.place(text.bytes.size()),
                  "the log ends inside the block: arguments that come later in the alphabet are missing");
+  read_padded_vocabulary(lines, end, index, out);
   keep_last(out.arguments);
   return out;
 }
