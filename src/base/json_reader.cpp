@@ -82,7 +82,9 @@ class Copy {
       case od::json_type::null: break;
     }
     out.kind = yaml::Kind::null;
-    return from.is_null() ? simdjson::SUCCESS : simdjson::N_ATOM_ERROR;
+    bool null = false;
+    if (const auto e = from.is_null().get(null)) return e;
+    return null ? simdjson::SUCCESS : simdjson::N_ATOM_ERROR;
   }
 
   void place(const char* at, int& line, int& column) const {
@@ -110,7 +112,8 @@ Checked<yaml::Document> parse(std::string file, std::string bytes) {
   yaml::Node root;
   Copy copy(padded.data(), lines);
   auto error = parser.iterate(padded).get(document);
-  if (!error) {
+  const bool opened = !error;
+  if (opened) {
     od::value top;
     error = document.get_value().get(top);
     if (!error) error = copy.value(top, root, 0);
@@ -120,7 +123,8 @@ Checked<yaml::Document> parse(std::string file, std::string bytes) {
   if (error) {
     const char* at = padded.data();
     const char* where = nullptr;
-    if (!document.current_location().get(where) && where) at = where;
+    // A document that could not even be opened has no location to ask for.
+    if (opened && !document.current_location().get(where) && where) at = where;
     const std::size_t offset =
         std::min(static_cast<std::size_t>(at - padded.data()), bytes.size());
     return as_problems(Text{file, bytes}.problem_at(offset, "JSON", simdjson::error_message(error)));

@@ -123,7 +123,9 @@ std::string show_percent(double ratio) { return show_number(ratio * 100) + " %";
 
 std::string show_number(double value, int digits) {
   if (value == 0 || !std::isfinite(value)) return value == 0 ? "0" : "-";
-  const int lead = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  // The leading digit's place after rounding: 0.9996 is shown as 1.00, not as 1.000.
+  const double rounded_up = std::abs(value) * (1 + 0.5 * std::pow(10, -digits));
+  const int lead = static_cast<int>(std::floor(std::log10(rounded_up)));
   const int after = digits - 1 - lead;
   if (after < 0) {  // 12345 with three digits is 12300, but people want to read 12345
     return fmt::format("{:.0f}", value);
