@@ -32,7 +32,8 @@ std::string to_text(const Problems& problems, ProblemOptions options) {
     out += (options.colour == Colour::yes ? with_red_caret(text) : text) + '\n';
   }
   if (sorted.size() > options.most)
-    out += "and " + std::to_string(sorted.size() - options.most) + " more problems\n";
+    out += "and " + std::to_string(sorted.size() - options.most) + " more problem" +
+           (sorted.size() - options.most == 1 ? "\n" : "s\n");
   return out;
 }
 
