@@ -137,8 +137,8 @@ class Reader {
 
   /// Numbers whose names speak of sizes, under keys that the table does not have.
   void unknown_sizes() {
-    static constexpr std::string_view kTelling[] = {"num_", "n_",   "_size", "_dim",
-                                                    "_rank", "layers", "heads", "experts"};
+    static constexpr std::string_view kTelling[] = {"_size", "_dim",  "_rank",
+                                                    "layers", "heads", "experts"};
     // Routing groups, generation and classification heads: no part of a training step's size.
     static constexpr std::string_view kHarmless[] = {"n_group", "num_beams", "num_beam_groups",
                                                      "num_labels", "num_return_sequences",
@@ -150,7 +150,9 @@ class Reader {
       if (value.kind != Kind::scalar || value.quoted || !parse(value, number)) continue;
       if (std::ranges::find(known_, key.name) != known_.end()) continue;
       if (std::ranges::find(kHarmless, key.name) != std::end(kHarmless)) continue;
-      if (std::ranges::none_of(kTelling, [&](auto t) { return key.name.contains(t); })) continue;
+      const bool counts = key.name.starts_with("num_") || key.name.starts_with("n_");
+      if (!counts && std::ranges::none_of(kTelling, [&](auto t) { return key.name.contains(t); }))
+        continue;
       unknown_.push_back({doc_.file(), key.line, key.column});
     }
   }

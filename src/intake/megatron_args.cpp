@@ -177,8 +177,7 @@ int sniff_megatron_arguments(std::string_view head) {
 }
 
 Checked<TrainingArguments> read_megatron_arguments(const Text& text) {
-  if (trimmed(text.bytes.substr(0, text.bytes.find_first_not_of(" \t\r\n"))).size() ==
-      text.bytes.size())
+  if (text.bytes.find_first_not_of(" \t\r\n") == std::string_view::npos)
     return as_problems({.at = {std::string(text.file), 1, 1},
                         .expected = "a Megatron-LM log or launch script",
                         .found = "an empty file"});

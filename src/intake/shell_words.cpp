@@ -231,7 +231,7 @@ class Shell {
     for (const Traced& w : words) plain.push_back(word_of(w));
     out_.commands.push_back(std::move(plain));
     for (const Traced& w : words) {  // bash -c 'python pretrain.py --num-layers 8 ...'
-      if (!w.text.contains(' ') || !w.text.contains("--")) continue;
+      if (!w.text.contains(" --")) continue;
       ShellCommand inner;
       for (const Traced& part : split(w)) {
         std::vector<Traced> expanded = expand_word(part);
