@@ -18,10 +18,10 @@ struct ModelConfig {
   using Word = std::optional<Seen<std::string>>;
 
   std::string file = {};
-  Where top = {};      ///< of the map that was read: the whole file, or its text_config
-  Word family = {};    ///< "model_type"
-  Word class_name = {};  ///< first of "architectures"
-  Word given_name = {};  ///< "_name_or_path"
+  Where top = {};                 ///< of the map that was read: the whole file, or its text_config
+  Word family = {};               ///< "model_type"
+  Word class_name = {};           ///< first of "architectures"
+  Word given_name = {};           ///< "_name_or_path"
   bool nested_text_part = false;  ///< a multimodal model: its language part was read
 
   Integer layers = {}, hidden = {}, heads = {}, kv_heads = {}, head_dim = {};
@@ -31,8 +31,8 @@ struct ModelConfig {
   Integer experts = {}, experts_per_token = {}, expert_ffn = {};
   Integer shared_experts = {}, shared_ffn = {};
   Integer expert_latent = {};  ///< width that routed experts work in, where it is not `hidden`
-  Integer dense_layers = {};  ///< leading layers without experts
-  Integer expert_every = {};  ///< one layer with experts in so many
+  Integer dense_layers = {};   ///< leading layers without experts
+  Integer expert_every = {};   ///< one layer with experts in so many
   std::vector<int> expert_layers = {};  ///< "moe_layer_freq" as a list: 1 for a layer with experts
   std::vector<int> layers_without_experts = {};  ///< "mlp_only_layers": indices
 
@@ -44,11 +44,12 @@ struct ModelConfig {
   Flag uses_window = {};
   std::vector<std::string> layer_kinds = {};  ///< "layer_types", one word a layer
 
-  Integer state_heads = {}, state_head_dim = {}, state_size = {}, state_groups = {}, state_conv = {};
+  Integer state_heads = {}, state_head_dim = {}, state_size = {}, state_groups = {},
+          state_conv = {};
   Word hybrid_pattern = {};  ///< one letter a layer: M state space, * attention, - FFN, E experts
 
-  Flag multi_query = {};        ///< one key-value head for all
-  Flag grouped_decoder = {};    ///< Falcon's "new_decoder_architecture": kv_heads counts
+  Flag multi_query = {};      ///< one key-value head for all
+  Flag grouped_decoder = {};  ///< Falcon's "new_decoder_architecture": kv_heads counts
   Flag attention_bias = {}, qkv_bias = {}, qk_norm = {};
   Flag tied_embeddings = {}, bias = {}, no_bias = {}, parallel_blocks = {}, alibi = {};
   Flag encoder_decoder = {};

@@ -1,6 +1,6 @@
 #pragma once
-// What a reader hands on remembers where it was read, so that whoever finds it wrong later can point
-// at the line. What a reader could not use is counted and placed, never dropped in silence.
+// What a reader hands on remembers where it was read, so that whoever finds it wrong later can
+// point at the line. What a reader could not use is counted and placed, never dropped in silence.
 
 #include <string>
 #include <string_view>

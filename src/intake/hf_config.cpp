@@ -137,12 +137,12 @@ class Reader {
 
   /// Numbers whose names speak of sizes, under keys that the table does not have.
   void unknown_sizes() {
-    static constexpr std::string_view kTelling[] = {"_size", "_dim",  "_rank",
+    static constexpr std::string_view kTelling[] = {"_size",  "_dim",  "_rank",
                                                     "layers", "heads", "experts"};
     // Routing groups, generation and classification heads: no part of a training step's size.
-    static constexpr std::string_view kHarmless[] = {"n_group", "num_beams", "num_beam_groups",
-                                                     "num_labels", "num_return_sequences",
-                                                     "max_window_layers", "n_special"};
+    static constexpr std::string_view kHarmless[] = {
+        "n_group",           "num_beams", "num_beam_groups", "num_labels", "num_return_sequences",
+        "max_window_layers", "n_special"};
     for (std::size_t i = 0; i < map_.keys.size(); ++i) {
       const Node::Key& key = map_.keys[i];
       const Node& value = map_.items[i];
@@ -202,9 +202,8 @@ int sniff_hf_config(std::string_view head) {
 
 Checked<ModelConfig> read_hf_config(std::string file, std::string bytes) {
   if (bytes.find_first_not_of(" \t\r\n") == std::string::npos)
-    return as_problems({.at = {file, 1, 1},
-                        .expected = "the config.json of a model",
-                        .found = "an empty file"});
+    return as_problems(
+        {.at = {file, 1, 1}, .expected = "the config.json of a model", .found = "an empty file"});
   auto parsed = json::parse(std::move(file), std::move(bytes));
   if (!parsed) return std::unexpected(std::move(parsed).error());
   const Document& doc = *parsed;

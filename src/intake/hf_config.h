@@ -1,6 +1,6 @@
 #pragma once
-// Reads the config.json of a Hugging Face model directory. The spellings of some forty architectures
-// are a table (hf_spellings.h); a new architecture is a new line there.
+// Reads the config.json of a Hugging Face model directory. The spellings of some forty
+// architectures are a table (hf_spellings.h); a new architecture is a new line there.
 
 #include <string>
 #include <string_view>

@@ -1,8 +1,8 @@
 #pragma once
 // How the architectures of Hugging Face spell the same thing in config.json. A dot leads into a
-// nested map. Where a file has two spellings of one meaning, the one that stands higher here counts.
-// Sources: the configuration classes of transformers by model_type, and the config.json of the models
-// named in the third column.
+// nested map. Where a file has two spellings of one meaning, the one that stands higher here
+// counts. Sources: the configuration classes of transformers by model_type, and the config.json of
+// the models named in the third column.
 
 #include <optional>
 #include <string_view>
@@ -108,26 +108,26 @@ struct FlagSpelling {
   ModelConfig::Flag ModelConfig::* field;
 };
 inline constexpr FlagSpelling kFlagSpellings[] = {
-    {"multi_query", &ModelConfig::multi_query},              // falcon, gpt-bigcode
-    {"multi_query_attention", &ModelConfig::multi_query},    // chatglm
+    {"multi_query", &ModelConfig::multi_query},            // falcon, gpt-bigcode
+    {"multi_query_attention", &ModelConfig::multi_query},  // chatglm
     {"new_decoder_architecture", &ModelConfig::grouped_decoder},
     {"tie_word_embeddings", &ModelConfig::tied_embeddings},
     {"tie_embeddings", &ModelConfig::tied_embeddings},
-    {"attention_bias", &ModelConfig::attention_bias},        // llama, gpt-oss, glm4-moe
-    {"use_bias", &ModelConfig::bias},                        // starcoder2, cohere, nemotron-h
-    {"add_bias_linear", &ModelConfig::bias},                 // chatglm
-    {"enable_bias", &ModelConfig::bias},                     // opt
-    {"bias", &ModelConfig::bias},                            // falcon, internlm2
-    {"no_bias", &ModelConfig::no_bias},                      // mpt, qwen
-    {"add_qkv_bias", &ModelConfig::qkv_bias},                // chatglm
+    {"attention_bias", &ModelConfig::attention_bias},  // llama, gpt-oss, glm4-moe
+    {"use_bias", &ModelConfig::bias},                  // starcoder2, cohere, nemotron-h
+    {"add_bias_linear", &ModelConfig::bias},           // chatglm
+    {"enable_bias", &ModelConfig::bias},               // opt
+    {"bias", &ModelConfig::bias},                      // falcon, internlm2
+    {"no_bias", &ModelConfig::no_bias},                // mpt, qwen
+    {"add_qkv_bias", &ModelConfig::qkv_bias},          // chatglm
     {"qkv_bias", &ModelConfig::qkv_bias},
-    {"use_qk_norm", &ModelConfig::qk_norm},                  // llama4, glm4-moe, hunyuan
-    {"qk_layernorm", &ModelConfig::qk_norm},                 // stablelm, phi
-    {"parallel_attn", &ModelConfig::parallel_blocks},        // falcon
+    {"use_qk_norm", &ModelConfig::qk_norm},                    // llama4, glm4-moe, hunyuan
+    {"qk_layernorm", &ModelConfig::qk_norm},                   // stablelm, phi
+    {"parallel_attn", &ModelConfig::parallel_blocks},          // falcon
     {"use_parallel_residual", &ModelConfig::parallel_blocks},  // gpt-neox, stablelm
-    {"alibi", &ModelConfig::alibi},                          // falcon
-    {"attn_config.alibi", &ModelConfig::alibi},              // mpt
-    {"use_sliding_window", &ModelConfig::uses_window},       // qwen2, qwen3
+    {"alibi", &ModelConfig::alibi},                            // falcon
+    {"attn_config.alibi", &ModelConfig::alibi},                // mpt
+    {"use_sliding_window", &ModelConfig::uses_window},         // qwen2, qwen3
     {"is_encoder_decoder", &ModelConfig::encoder_decoder},
 };
 
@@ -139,9 +139,9 @@ inline constexpr WordSpelling kWordSpellings[] = {
     {"model_type", &ModelConfig::family},
     {"_name_or_path", &ModelConfig::given_name},
     {"hidden_act", &ModelConfig::activation},
-    {"hidden_activation", &ModelConfig::activation},         // gemma
-    {"activation_function", &ModelConfig::activation},       // gpt2, opt
-    {"mlp_hidden_act", &ModelConfig::activation},            // nemotron-h
+    {"hidden_activation", &ModelConfig::activation},           // gemma
+    {"activation_function", &ModelConfig::activation},         // gpt2, opt
+    {"mlp_hidden_act", &ModelConfig::activation},              // nemotron-h
     {"ffn_config.ffn_act_fn.name", &ModelConfig::activation},  // dbrx
     {"torch_dtype", &ModelConfig::number_format},
     {"dtype", &ModelConfig::number_format},

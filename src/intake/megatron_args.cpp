@@ -73,8 +73,8 @@ Pair split_at_dots(std::string_view line) {
   return {};
 }
 
-/// Names of 48 letters and more leave no room for dots: `  name  value`. The tag in front must be as
-/// long as on the line before.
+/// Names of 48 letters and more leave no room for dots: `  name  value`. The tag in front must be
+/// as long as on the line before.
 Pair split_long_name(std::string_view line, std::size_t prefix) {
   if (line.size() <= prefix) return {};
   const std::string_view rest = line.substr(prefix);
@@ -109,10 +109,10 @@ std::vector<std::string> words_of(std::string_view value) {
   return out;
 }
 
-/// Megatron pads the vocabulary after it has printed its arguments, and says so on a line of its own:
-/// ` > padded vocab (size: 50257) with 47 dummy tokens (new size: 50304)`.
-void read_padded_vocabulary(const std::vector<Line>& lines, std::size_t from, const LineIndex& index,
-                            TrainingArguments& out) {
+/// Megatron pads the vocabulary after it has printed its arguments, and says so on a line of its
+/// own: ` > padded vocab (size: 50257) with 47 dummy tokens (new size: 50304)`.
+void read_padded_vocabulary(const std::vector<Line>& lines, std::size_t from,
+                            const LineIndex& index, TrainingArguments& out) {
   constexpr std::string_view kNewSize = "(new size: ";
   for (std::size_t i = from; i < lines.size(); ++i) {
     const std::string_view line = lines[i].text;
@@ -141,8 +141,7 @@ TrainingArguments read_block(const Text& text, const std::vector<Line>& lines, s
     Pair pair = split_at_dots(line.text);
     if (!pair.found) pair = split_long_name(line.text, prefix);
     if (!pair.found) {
-      facts::count(out.skipped, "lines among the arguments that are none",
-                   index.place(line.offset),
+      facts::count(out.skipped, "lines among the arguments that are none", index.place(line.offset),
                    "other ranks or warnings wrote between them; a torn argument is lost");
       continue;
     }
@@ -156,8 +155,9 @@ TrainingArguments read_block(const Text& text, const std::vector<Line>& lines, s
     out.arguments.push_back(std::move(argument));
   }
   if (!closed)
-    facts::count(out.skipped, "end of the arguments", index.place(text.bytes.size()),
-                 "the log ends inside the block: arguments that come later in the alphabet are missing");
+    facts::count(
+        out.skipped, "end of the arguments", index.place(text.bytes.size()),
+        "the log ends inside the block: arguments that come later in the alphabet are missing");
   read_padded_vocabulary(lines, end, index, out);
   keep_last(out.arguments);
   return out;
@@ -168,7 +168,7 @@ TrainingArguments read_block(const Text& text, const std::vector<Line>& lines, s
 int sniff_megatron_arguments(std::string_view head) {
   if (opens_block(head)) return 100;
   static constexpr std::string_view kTelling[] = {
-      "--num-layers",        "--hidden-size", "--num-attention-heads", "--micro-batch-size",
+      "--num-layers",        "--hidden-size", "--num-attention-heads",       "--micro-batch-size",
       "--global-batch-size", "--seq-length",  "--tensor-model-parallel-size"};
   const auto found =
       std::ranges::count_if(kTelling, [&](std::string_view word) { return head.contains(word); });
@@ -197,14 +197,15 @@ Checked<TrainingArguments> read_megatron_arguments(const Text& text) {
   if (begin < lines.size()) {
     TrainingArguments out = read_block(text, lines, begin, end, closed);
     if (!out.arguments.empty()) return out;
-    return as_problems(text.problem_at(lines[begin].offset,
-                                       "arguments such as 'num_layers ...... 96'", "none"));
+    return as_problems(
+        text.problem_at(lines[begin].offset, "arguments such as 'num_layers ...... 96'", "none"));
   }
   if (text.bytes.size() > kLargestScript)
-    return as_problems({.at = {std::string(text.file), 0, 0},
-                        .expected = "a log with a block of arguments, or a launch script",
-                        .found = "a large file without that block",
-                        .hint = "Megatron-LM prints the block once, at the start of the job's output"});
+    return as_problems(
+        {.at = {std::string(text.file), 0, 0},
+         .expected = "a log with a block of arguments, or a launch script",
+         .found = "a large file without that block",
+         .hint = "Megatron-LM prints the block once, at the start of the job's output"});
   return read_megatron_script(text);
 }
 

@@ -19,24 +19,33 @@ using facts::Argument;
 using facts::TrainingArguments;
 
 /// Options that every Megatron-LM training command has some of.
-constexpr std::string_view kTelling[] = {
-    "num_layers",       "hidden_size",       "num_attention_heads",
-    "seq_length",       "micro_batch_size",  "global_batch_size",
-    "train_iters",      "train_samples",     "tensor_model_parallel_size",
-    "use_mcore_models", "max_position_embeddings"};
+constexpr std::string_view kTelling[] = {"num_layers",
+                                         "hidden_size",
+                                         "num_attention_heads",
+                                         "seq_length",
+                                         "micro_batch_size",
+                                         "global_batch_size",
+                                         "train_iters",
+                                         "train_samples",
+                                         "tensor_model_parallel_size",
+                                         "use_mcore_models",
+                                         "max_position_embeddings"};
 
 struct LauncherWord {
   std::string_view spelling, name;
 };
-constexpr LauncherWord kLauncherOptions[] = {
-    {"nproc_per_node", "nproc_per_node"}, {"gpus_per_node", "nproc_per_node"},
-    {"num_gpus", "nproc_per_node"},       {"nnodes", "nnodes"},
-    {"num_nodes", "nnodes"},              {"nodes", "nnodes"},
-    {"gres", "nproc_per_node"}};
-constexpr LauncherWord kLauncherVariables[] = {
-    {"WORLD_SIZE", "world_size"},     {"GPUS_PER_NODE", "nproc_per_node"},
-    {"NPROC_PER_NODE", "nproc_per_node"}, {"NNODES", "nnodes"},
-    {"NUM_NODES", "nnodes"}};
+constexpr LauncherWord kLauncherOptions[] = {{"nproc_per_node", "nproc_per_node"},
+                                             {"gpus_per_node", "nproc_per_node"},
+                                             {"num_gpus", "nproc_per_node"},
+                                             {"nnodes", "nnodes"},
+                                             {"num_nodes", "nnodes"},
+                                             {"nodes", "nnodes"},
+                                             {"gres", "nproc_per_node"}};
+constexpr LauncherWord kLauncherVariables[] = {{"WORLD_SIZE", "world_size"},
+                                               {"GPUS_PER_NODE", "nproc_per_node"},
+                                               {"NPROC_PER_NODE", "nproc_per_node"},
+                                               {"NNODES", "nnodes"},
+                                               {"NUM_NODES", "nnodes"}};
 
 bool is_option(std::string_view word) {
   return word.size() > 2 && word.starts_with("--") && word[2] != '-' && word[2] != ' ';
@@ -100,8 +109,8 @@ void add_launcher(TrainingArguments& out, std::string_view name, std::string_vie
       {.name = std::string(name), .values = {std::string(value)}, .where = where});
 }
 
-/// Numbers of nodes and of processes: from the command, other commands, #SBATCH lines and variables,
-/// in this order; the first that is a number counts.
+/// Numbers of nodes and of processes: from the command, other commands, #SBATCH lines and
+/// variables, in this order; the first that is a number counts.
 void find_launcher(TrainingArguments& out, const ShellScript& script, const Candidate& best,
                    const LineIndex& index) {
   const auto from_words = [&](std::span<const ShellWord> words) {
@@ -170,12 +179,11 @@ Checked<TrainingArguments> read_megatron_script(const Text& text) {
   consider(pasted);
   for (const ShellCommand& command : script.commands) consider(command);
   if (best.telling == 0)
-    return as_problems(
-        {.at = {std::string(text.file), 1, 1},
-         .expected = "a Megatron-LM log or launch script",
-         .found = "a text without options such as --num-layers or --hidden-size",
-         .hint = "give the script that starts pretrain_gpt.py, or the job's output",
-         .source_line = std::string(line_of(text.bytes, 1))});
+    return as_problems({.at = {std::string(text.file), 1, 1},
+                        .expected = "a Megatron-LM log or launch script",
+                        .found = "a text without options such as --num-layers or --hidden-size",
+                        .hint = "give the script that starts pretrain_gpt.py, or the job's output",
+                        .source_line = std::string(line_of(text.bytes, 1))});
 
   TrainingArguments out;
   out.file = text.file;

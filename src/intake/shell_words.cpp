@@ -13,12 +13,12 @@ namespace railyard::intake {
 
 namespace {
 
-// A script that doubles a variable on each line would grow without end: this many expanded bytes are
-// more than any launch script needs.
+// A script that doubles a variable on each line would grow without end: this many expanded bytes
+// are more than any launch script needs.
 constexpr std::size_t kExpansionBudget = 4 << 20;
 constexpr int kDeepest = 16;
-// `${...}`, `$(...)` and `$((...))` longer than this are kept as written: a stray opening bracket must
-// not make the reader search the whole file again and again.
+// `${...}`, `$(...)` and `$((...))` longer than this are kept as written: a stray opening bracket
+// must not make the reader search the whole file again and again.
 constexpr std::size_t kLongestBracket = 2048;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
@@ -448,7 +448,8 @@ class Shell {
       const char c = peek();
       if (continued()) {
         at_ += peek(1) == '\r' ? 3 : 2;
-      } else if (c == '\\' && (peek(1) == '"' || peek(1) == '\\' || peek(1) == '$' || peek(1) == '`')) {
+      } else if (c == '\\' &&
+                 (peek(1) == '"' || peek(1) == '\\' || peek(1) == '$' || peek(1) == '`')) {
         ++at_;
         current.add(peek(), at_);
         ++at_;
@@ -536,8 +537,8 @@ class Shell {
     const std::string_view form = inside.substr(end);
     if (form.empty() || form == "[@]" || form == "[*]") {
       if (!value || !spend(value->items)) return false;
-      const std::size_t n = form.empty() ? std::min<std::size_t>(1, value->items.size())
-                                         : value->items.size();
+      const std::size_t n =
+          form.empty() ? std::min<std::size_t>(1, value->items.size()) : value->items.size();
       out.insert(out.end(), value->items.begin(), value->items.begin() + static_cast<long>(n));
       return true;
     }

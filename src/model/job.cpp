@@ -56,8 +56,7 @@ class Laws {
 
  private:
   void broken(std::string field, std::string expected, std::string found, std::string hint = {}) {
-    out_.push_back(
-        {std::move(field), std::move(expected), std::move(found), std::move(hint)});
+    out_.push_back({std::move(field), std::move(expected), std::move(found), std::move(hint)});
   }
 
   void at_least_one(const char* field, int value) {
@@ -81,25 +80,26 @@ class Laws {
   }
 
   void data_parallel_only() {
-    const std::pair<const char*, int> others[] = {
-        {"layout.tensor_parallel", l_.tensor},       {"layout.pipeline_parallel", l_.pipeline},
-        {"layout.virtual_stages", l_.virtual_stages}, {"layout.context_parallel", l_.context},
-        {"layout.expert_parallel", l_.expert}};
+    const std::pair<const char*, int> others[] = {{"layout.tensor_parallel", l_.tensor},
+                                                  {"layout.pipeline_parallel", l_.pipeline},
+                                                  {"layout.virtual_stages", l_.virtual_stages},
+                                                  {"layout.context_parallel", l_.context},
+                                                  {"layout.expert_parallel", l_.expert}};
     for (const auto& [field, value] : others)
       if (value > 1)
         broken(field, "1 for a convolutional network", text(value),
                "such networks are modelled with data parallelism only");
   }
 
-  /// Heads and FFN columns are cut into `tensor` equal parts. Key-value heads may be fewer than ranks:
-  /// then ranks share a copy.  [Shoeybi et al. 2019; Megatron-Core asserts the same]
+  /// Heads and FFN columns are cut into `tensor` equal parts. Key-value heads may be fewer than
+  /// ranks: then ranks share a copy.  [Shoeybi et al. 2019; Megatron-Core asserts the same]
   void tensor() {
     const int t = l_.tensor;
     const char* field = "layout.tensor_parallel";
     if (t == 1) return;
     if (a_.heads % t != 0) {
-      broken(field, "a tensor_parallel that divides " + text(a_.heads) + " attention heads", text(t),
-             divisors(a_.heads));
+      broken(field, "a tensor_parallel that divides " + text(a_.heads) + " attention heads",
+             text(t), divisors(a_.heads));
     } else if (!a_.latent && a_.kv_heads > 0 && a_.kv_heads % t != 0 && t % a_.kv_heads != 0) {
       broken(field,
              "a tensor_parallel that divides " + text(a_.kv_heads) +
@@ -110,13 +110,15 @@ class Laws {
     if (has_dense_ffn && a_.ffn % t != 0)
       broken(field, "a tensor_parallel that divides the FFN width " + text(a_.ffn), text(t));
     if (a_.state_space && a_.state_space->heads % t != 0)
-      broken(field, "a tensor_parallel that divides " + text(a_.state_space->heads) + " state-space heads",
+      broken(field,
+             "a tensor_parallel that divides " + text(a_.state_space->heads) + " state-space heads",
              text(t), divisors(a_.state_space->heads));
     const int per_context = job_.sequence / l_.context;
     if (l_.sequence_parallel && per_context % t != 0)
-      broken("layout.sequence_parallel",
-             "a sequence (per context rank) of " + text(per_context) + " that tensor_parallel divides",
-             text(t));
+      broken(
+          "layout.sequence_parallel",
+          "a sequence (per context rank) of " + text(per_context) + " that tensor_parallel divides",
+          text(t));
   }
 
   void pipeline() {
@@ -162,8 +164,7 @@ class Laws {
   void experts() {
     const int e = l_.expert, et = l_.expert_tensor;
     if (!a_.experts) {
-      if (e > 1)
-        broken("layout.expert_parallel", "1 for a model without experts", text(e));
+      if (e > 1) broken("layout.expert_parallel", "1 for a model without experts", text(e));
       if (et > 1)
         broken("layout.expert_tensor_parallel", "1 for a model without experts", text(et));
       return;
@@ -198,13 +199,13 @@ class Laws {
   void batch() {
     const int at_once = std::max(l_.data, 1) * l_.micro_batch;
     if (job_.global_batch % at_once == 0) return;
-    broken("global_batch",
-           l_.data > 0 ? "a multiple of data_parallel " + text(l_.data) + " x micro_batch " +
-                             text(l_.micro_batch) + " = " + text(at_once)
-                       : "a multiple of micro_batch " + text(l_.micro_batch),
-           text(job_.global_batch),
-           "for example " +
-               text(at_once * std::max(1, (job_.global_batch + at_once / 2) / at_once)));
+    broken(
+        "global_batch",
+        l_.data > 0 ? "a multiple of data_parallel " + text(l_.data) + " x micro_batch " +
+                          text(l_.micro_batch) + " = " + text(at_once)
+                    : "a multiple of micro_batch " + text(l_.micro_batch),
+        text(job_.global_batch),
+        "for example " + text(at_once * std::max(1, (job_.global_batch + at_once / 2) / at_once)));
   }
 
   const Job& job_;
@@ -228,10 +229,8 @@ Problem problem_at(const Job& job, std::string_view field, Impossible what) {
 
 /// "tensor 8 x pipeline 64", the factors above one.
 std::string product_of(const Layout& l) {
-  const std::pair<const char*, int> factors[] = {{"tensor", l.tensor},
-                                                 {"context", l.context},
-                                                 {"pipeline", l.pipeline},
-                                                 {"data", l.data}};
+  const std::pair<const char*, int> factors[] = {
+      {"tensor", l.tensor}, {"context", l.context}, {"pipeline", l.pipeline}, {"data", l.data}};
   std::string out;
   for (const auto& [name, n] : factors)
     if (n > 1) out += (out.empty() ? "" : " x ") + std::string(name) + ' ' + text(n);
@@ -269,16 +268,17 @@ Checked<Job> fit_to(Job job, int accelerators) {
         job, "layout",
         {.field = "layout",
          .expected = "a layout for at most " + text(accelerators) + " accelerators",
-         .found = "layout needs " + text(needs) + " accelerators, cluster has " + text(accelerators),
+         .found =
+             "layout needs " + text(needs) + " accelerators, cluster has " + text(accelerators),
          .hint = what + " = " + text(needs)}));
   if (derive) {
     if (accelerators % needs != 0)
-      return as_problems(problem_at(
-          job, "layout",
-          {.field = "layout",
-           .expected = "a layout that divides the cluster's " + text(accelerators) + " accelerators",
-           .found = (what.empty() ? "" : what + " = ") + text(needs),
-           .hint = "give data_parallel to use a part of the cluster"}));
+      return as_problems(problem_at(job, "layout",
+                                    {.field = "layout",
+                                     .expected = "a layout that divides the cluster's " +
+                                                 text(accelerators) + " accelerators",
+                                     .found = (what.empty() ? "" : what + " = ") + text(needs),
+                                     .hint = "give data_parallel to use a part of the cluster"}));
     l.data = accelerators / needs;
   }
   const std::vector<Impossible> impossible = check(job);

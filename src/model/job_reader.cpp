@@ -121,15 +121,17 @@ class Reader {
     job_.model = std::move(read->model);
     for (std::string& note : read->notes) origin_.notes.push_back(path + ": " + std::move(note));
     for (const facts::Skipped& s : config->skipped)
-      origin_.notes.push_back(path + ": " + std::to_string(s.count) + ' ' + s.what + " (first in line " +
-                              std::to_string(s.first.front().line) + "); " + s.hint);
+      origin_.notes.push_back(path + ": " + std::to_string(s.count) + ' ' + s.what +
+                              " (first in line " + std::to_string(s.first.front().line) + "); " +
+                              s.hint);
   }
 
   /// Problems of another file. Those without a place in it (it does not exist) are placed here.
   void append(Problems& more, const yaml::Node& node) {
     for (Problem& p : more) {
       if (p.at.line == 0)
-        p = document_.problem(node.line, node.column, p.expected, p.found + " at " + p.at.file, p.hint);
+        p = document_.problem(node.line, node.column, p.expected, p.found + " at " + p.at.file,
+                              p.hint);
       problems_.push_back(std::move(p));
     }
   }
@@ -171,7 +173,8 @@ class Reader {
       words.emplace_back(name(static_cast<Precision>(i)), static_cast<Precision>(i));
     top_.choice("precision", words, job_.precision);
     static const std::vector<std::pair<std::string, OptimizerKind>> optimizers{
-        {"adam", OptimizerKind::adam}, {"adamw", OptimizerKind::adam},
+        {"adam", OptimizerKind::adam},
+        {"adamw", OptimizerKind::adam},
         {"sgd_momentum", OptimizerKind::sgd_momentum}};
     top_.choice("optimizer", optimizers, job_.optimizer);
   }
@@ -210,10 +213,9 @@ class Reader {
       const yaml::Node::Key& key = map.keys[i];
       const bool scalar = value.kind == yaml::Kind::scalar;
       const int line = scalar ? value.line : key.line;
-      origin_.fields.push_back(
-          {.name = prefix + key.name,
-           .at = {document_.file(), line, scalar ? value.column : key.column},
-           .source_line = std::string(line_of(document_.bytes(), line))});
+      origin_.fields.push_back({.name = prefix + key.name,
+                                .at = {document_.file(), line, scalar ? value.column : key.column},
+                                .source_line = std::string(line_of(document_.bytes(), line))});
       if (value.kind == yaml::Kind::map) places(value, prefix + key.name + '.');
     }
   }

@@ -2,15 +2,14 @@
 // job.yaml: the model, the batch, the precision, the layout, and what the software does.
 //
 //   job: llama3-70b on 64
-//   model: llama3-70b            # catalogue, path of a config.json, or a map ({like: ID, layers: 40})
-//   sequence: 8192
-//   global_batch: 128            # sequences per step; or global_batch_tokens
+//   model: llama3-70b            # catalogue, path of a config.json, or a map ({like: ID, layers:
+//   40}) sequence: 8192 global_batch: 128            # sequences per step; or global_batch_tokens
 //   precision: bf16
 //   stack: megatron-core-0.12    # any of its features can be set under software:
 //   layout: {tensor_parallel: 4, pipeline_parallel: 4, virtual_stages: 5, zero: 1}
 //
-// data_parallel may be left out: fit_to() fills the cluster. Everything wrong in the file is reported
-// in one go, each mistake at its line and column.
+// data_parallel may be left out: fit_to() fills the cluster. Everything wrong in the file is
+// reported in one go, each mistake at its line and column.
 
 #include <functional>
 #include <string>

@@ -58,9 +58,9 @@ TEST(HfConfig, OneMeaningHasManySpellings) {
     const char* name;
     int layers, hidden, heads;
   };
-  for (const Case& x : {Case{"gpt2", 12, 768, 12}, Case{"bloom-176b", 70, 14336, 112},
-                        Case{"mpt-7b", 32, 4096, 32}, Case{"chatglm3-6b", 28, 4096, 32},
-                        Case{"falcon-7b", 32, 4544, 71}}) {
+  for (const Case& x :
+       {Case{"gpt2", 12, 768, 12}, Case{"bloom-176b", 70, 14336, 112}, Case{"mpt-7b", 32, 4096, 32},
+        Case{"chatglm3-6b", 28, 4096, 32}, Case{"falcon-7b", 32, 4544, 71}}) {
     const auto c = good(x.name);
     EXPECT_EQ(value(c.layers), x.layers) << x.name;
     EXPECT_EQ(value(c.hidden), x.hidden) << x.name;
@@ -123,8 +123,9 @@ TEST(HfConfig, ASizeUnderAnUnknownKeyIsCountedWithItsPlace) {
 
 TEST(HfConfig, AListWhereOneSizeIsDueIsAProblemAtTheList) {
   const std::string says = bad("{\"num_hidden_layers\": 2,\n \"num_attention_heads\": [12, 16]}\n");
-  EXPECT_TRUE(says.starts_with("config.json:2:25: expected a whole number for num_attention_heads, "
-                               "found a list"))
+  EXPECT_TRUE(
+      says.starts_with("config.json:2:25: expected a whole number for num_attention_heads, "
+                       "found a list"))
       << says;
   EXPECT_NE(says.find("layers of different sizes"), std::string::npos) << says;
 }
@@ -153,8 +154,9 @@ TEST(HfConfig, OtherFilesOfAModelDirectoryAreCalledByTheirName) {
 }
 
 TEST(HfConfig, AnEmptyFileIsSaidToBeEmpty) {
-  EXPECT_NE(bad("").find("config.json:1:1: expected the config.json of a model, found an empty file"),
-            std::string::npos);
+  EXPECT_NE(
+      bad("").find("config.json:1:1: expected the config.json of a model, found an empty file"),
+      std::string::npos);
   EXPECT_NE(bad(" \n\n").find("found an empty file"), std::string::npos);
 }
 

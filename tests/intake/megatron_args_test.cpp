@@ -60,9 +60,9 @@ TEST(MegatronScript, ArgumentsComeOutOfArrays) {
   EXPECT_EQ(word(a, "num_layers"), "96");
   EXPECT_EQ(word(a, "tensor_model_parallel_size"), "8");
   EXPECT_EQ(word(a, "global_batch_size"), "1536");
-  EXPECT_EQ(word(a, "sequence_parallel"), "");  // there, without a value
+  EXPECT_EQ(word(a, "sequence_parallel"), "");      // there, without a value
   EXPECT_EQ(word(a, "attention_backend"), "auto");  // the comment behind it is none of it
-  EXPECT_EQ(word(a, "nproc_per_node"), "-");  // of torchrun, not of Megatron
+  EXPECT_EQ(word(a, "nproc_per_node"), "-");        // of torchrun, not of Megatron
   EXPECT_EQ(launched(a, "nproc_per_node"), "8");
   EXPECT_EQ(launched(a, "nnodes"), "16");
 }
@@ -202,9 +202,9 @@ TEST(MegatronArguments, EmptyAndOtherFilesAreProblems) {
 }
 
 TEST(MegatronArguments, SniffingTellsThemFromOtherText) {
-  EXPECT_EQ(sniff_megatron_arguments(
-                "x\n------------------------ arguments ------------------------\n"),
-            100);
+  EXPECT_EQ(
+      sniff_megatron_arguments("x\n------------------------ arguments ------------------------\n"),
+      100);
   EXPECT_GE(sniff_megatron_arguments("--num-layers 9 --hidden-size 8 --seq-length 7"), 90);
   EXPECT_EQ(sniff_megatron_arguments("{\"model_type\": \"llama\"}"), 0);
 }

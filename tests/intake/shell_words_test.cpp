@@ -61,7 +61,8 @@ TEST(ShellWords, RedirectionsAreNoArguments) {
 }
 
 TEST(ShellWords, ACommandInsideQuotesIsACommandToo) {
-  EXPECT_EQ(last("CMD='a.py --x 1'\nsrun bash -c 'python $CMD --y 2'\n"), "python|a.py|--x|1|--y|2");
+  EXPECT_EQ(last("CMD='a.py --x 1'\nsrun bash -c 'python $CMD --y 2'\n"),
+            "python|a.py|--x|1|--y|2");
 }
 
 TEST(ShellWords, AWordKnowsWhereItWasWritten) {
@@ -74,8 +75,8 @@ TEST(ShellWords, AWordKnowsWhereItWasWritten) {
 }
 
 TEST(ShellWords, ASecondAssignmentUnderAConditionIsCounted) {
-  const ShellScript s = read_shell(
-      {.file = "run.sh", .bytes = "TP=8\nif [ $N = 1 ]; then\n  TP=1\nfi\nrun $TP\n"});
+  const ShellScript s =
+      read_shell({.file = "run.sh", .bytes = "TP=8\nif [ $N = 1 ]; then\n  TP=1\nfi\nrun $TP\n"});
   ASSERT_EQ(s.skipped.size(), 1u);
   EXPECT_EQ(s.skipped[0].what, "assignments under a condition");
   EXPECT_EQ(s.skipped[0].first[0].line, 3);

@@ -27,9 +27,9 @@ class Conversion {
 
   Checked<ReadArchitecture> run() {
     if (value_or(c_.encoder_decoder, false))
-      return as_problems(facts::problem_at(c_.encoder_decoder->where, "a decoder or an encoder alone",
-                                           "an encoder-decoder model",
-                                           "describe its larger part as a model of its own"));
+      return as_problems(facts::problem_at(
+          c_.encoder_decoder->where, "a decoder or an encoder alone", "an encoder-decoder model",
+          "describe its larger part as a model of its own"));
     a_.family = c_.family ? c_.family->value : "";
     a_.id = name();
     traits();
@@ -54,14 +54,15 @@ class Conversion {
   void note(std::string sentence) { notes_.push_back(std::move(sentence)); }
   void wrong(const facts::Where& where, std::string expected, std::string found,
              std::string hint = {}) {
-    problems_.push_back(facts::problem_at(where, std::move(expected), std::move(found), std::move(hint)));
+    problems_.push_back(
+        facts::problem_at(where, std::move(expected), std::move(found), std::move(hint)));
   }
 
   /// A size that every network has.
   int need(const ModelConfig::Integer& seen, std::string_view what, std::string_view spellings) {
     if (seen && seen->value > 0) return seen->value;
-    wrong(seen ? seen->where : c_.top, std::string(what), seen ? std::to_string(seen->value) : "none",
-          "spelt " + std::string(spellings));
+    wrong(seen ? seen->where : c_.top, std::string(what),
+          seen ? std::to_string(seen->value) : "none", "spelt " + std::string(spellings));
     return 0;
   }
 
@@ -70,13 +71,17 @@ class Conversion {
       const std::string& full = c_.given_name->value;
       return full.substr(full.find_last_of('/') + 1);
     }
-    // models/Llama-3-8B/config.json: the folder is the name
+    // models/Llama-3-8B/config.json: the folder is the name; llama3-8b.json: the file is.
     std::string_view path = c_.file;
-    if (path.ends_with("/config.json")) {
-      path.remove_suffix(std::string_view("/config.json").size());
-      return std::string(path.substr(path.find_last_of('/') + 1));
+    constexpr std::string_view kUsual = "config.json";
+    if (path.ends_with(kUsual) && path.size() > kUsual.size() + 1) {
+      path.remove_suffix(kUsual.size() + 1);
+    } else if (path.ends_with(".json") && path != kUsual) {
+      path.remove_suffix(std::string_view(".json").size());
+    } else {
+      return a_.family.empty() ? "a model from " + c_.file : a_.family;
     }
-    return a_.family.empty() ? "a model from " + c_.file : a_.family;
+    return std::string(path.substr(path.find_last_of('/') + 1));
   }
 
   void traits() {
@@ -87,7 +92,8 @@ class Conversion {
       t_.gated = act.contains("silu") || act.contains("swi") || act.contains("glu");
       t_.norm = c_.has_rms_epsilon ? Norm::rms_norm : Norm::layer_norm;
       t_.positions = c_.has_rotary_base ? Positions::rotary : Positions::learned;
-      note("the family " + (a_.family.empty() ? std::string("is not named") : "'" + a_.family + "' is not known") +
+      note("the family " +
+           (a_.family.empty() ? std::string("is not named") : "'" + a_.family + "' is not known") +
            ": gate, norm and positions were judged from the keys that are there");
     }
     a_.gated = t_.gated;
@@ -111,7 +117,8 @@ class Conversion {
   void sizes() {
     a_.layers = need(c_.layers, "a number of layers", "num_hidden_layers, n_layer or num_layers");
     a_.hidden = need(c_.hidden, "a hidden size", "hidden_size, n_embd or d_model");
-    a_.heads = need(c_.heads, "a number of attention heads", "num_attention_heads, n_head or n_heads");
+    a_.heads =
+        need(c_.heads, "a number of attention heads", "num_attention_heads, n_head or n_heads");
     a_.vocab = need(c_.vocab, "a vocabulary size", "vocab_size");
     a_.max_positions = value_or(c_.max_positions, 0);
     if (a_.positions == Positions::learned && a_.max_positions == 0)
@@ -136,7 +143,8 @@ class Conversion {
       wrong(c_.kv_heads ? c_.kv_heads->where : c_.heads->where,
             "a number of key-value heads that divides " + std::to_string(a_.heads),
             std::to_string(a_.kv_heads));
-    if (a_.head_dim > 0 && a_.head_dim * static_cast<double>(a_.heads) == a_.hidden) a_.head_dim = 0;
+    if (a_.head_dim > 0 && a_.head_dim * static_cast<double>(a_.heads) == a_.hidden)
+      a_.head_dim = 0;
   }
 
   /// Width of the FFN, or of one routed expert where layers have those.
@@ -164,7 +172,8 @@ class Conversion {
     e.ffn = value_or(c_.expert_ffn, given_ffn());
     if (e.ffn <= 0) need(c_.expert_ffn, "the width of an expert", "moe_intermediate_size");
     if (e.top_k > n)
-      wrong(c_.experts_per_token->where, "at most the " + std::to_string(n) + " experts that there are",
+      wrong(c_.experts_per_token->where,
+            "at most the " + std::to_string(n) + " experts that there are",
             std::to_string(e.top_k));
     const int shared = value_or(c_.shared_experts, t_.one_shared_expert ? 1 : 0);
     e.shared_ffn = value_or(c_.shared_ffn, shared * e.ffn);

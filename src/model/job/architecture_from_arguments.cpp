@@ -14,11 +14,12 @@ namespace {
 /// Vocabularies that a tokenizer's name fixes. Others come with a file of the user's.
 int known_vocabulary(std::string_view tokenizer) {
   static constexpr std::pair<std::string_view, int> kKnown[] = {
-      {"gpt2bpetokenizer", 50257},           // GPT-2
-      {"bertwordpiecelowercase", 30522},     // BERT uncased
-      {"bertwordpiececase", 28996},          // BERT cased
-      {"llama2tokenizer", 32000}};           // Llama 2
-  const auto* const it = std::ranges::find(kKnown, tokenizer, &std::pair<std::string_view, int>::first);
+      {"gpt2bpetokenizer", 50257},        // GPT-2
+      {"bertwordpiecelowercase", 30522},  // BERT uncased
+      {"bertwordpiececase", 28996},       // BERT cased
+      {"llama2tokenizer", 32000}};        // Llama 2
+  const auto* const it =
+      std::ranges::find(kKnown, tokenizer, &std::pair<std::string_view, int>::first);
   return it == std::end(kKnown) ? 0 : it->second;
 }
 
@@ -140,15 +141,15 @@ Architecture architecture_from(Arguments& args, int tensor) {
   a.qk_norm = args.flag("qk_layernorm");
   a.tied_embeddings = !args.flag("untie_embeddings_and_output_weights");
   if (const std::vector<std::string> window = args.words("window_size"); !window.empty()) {
-    const std::string digits = window.front().substr(std::min(window.front().find_first_of("0123456789"),
-                                                              window.front().size()));
+    const std::string digits = window.front().substr(
+        std::min(window.front().find_first_of("0123456789"), window.front().size()));
     int size = 0;
     std::from_chars(digits.data(), digits.data() + digits.size(), size);
     a.window = std::clamp(size, 0, 1 << 28);
-    a.window_every = std::max(1, args.has("window_attn_skip_freq") &&
-                                         args.words("window_attn_skip_freq").size() == 1
-                                     ? args.integer("window_attn_skip_freq", 1)
-                                     : 1);
+    a.window_every = std::max(
+        1, args.has("window_attn_skip_freq") && args.words("window_attn_skip_freq").size() == 1
+               ? args.integer("window_attn_skip_freq", 1)
+               : 1);
   }
   if (a.heads > 0 && a.layers > 0) {
     if (a.head_dim == 0 && a.hidden % a.heads != 0)

@@ -149,7 +149,8 @@ int Arguments::launched_processes() const {
   const auto read = [&](std::string_view name) {
     const facts::Argument* a = seen_.find_launcher(name);
     int value = 0;
-    return a && !a->values.empty() && parse(a->values.front(), value) && value <= (1 << 20) ? value : 0;
+    return a && !a->values.empty() && parse(a->values.front(), value) && value <= (1 << 20) ? value
+                                                                                            : 0;
   };
   const int nodes = read("nnodes"), per_node = read("nproc_per_node");
   if (nodes > 0 && per_node > 0)

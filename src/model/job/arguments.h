@@ -21,8 +21,8 @@ class Arguments {
   bool has(std::string_view name) const { return seen_.find(name) != nullptr; }
   bool from_log() const { return seen_.origin == facts::TrainingArguments::Origin::log; }
 
-  /// The number, or `otherwise` when the argument is absent. `field` is the field of the job that it
-  /// becomes, for later mistakes; empty: none.
+  /// The number, or `otherwise` when the argument is absent. `field` is the field of the job that
+  /// it becomes, for later mistakes; empty: none.
   int integer(std::string_view name, int otherwise, std::string_view field = {});
   /// As integer; absence is a problem.
   int need(std::string_view name, std::string_view field = {});

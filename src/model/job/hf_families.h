@@ -1,8 +1,8 @@
 #pragma once
 // What the name of a model's family implies and its config.json does not say: whether the FFN has a
-// gate, which norm, which kind of positions, what a missing key stands for. Source of each line: the
-// model and configuration classes of transformers for that model_type; where a family lives outside
-// transformers (mpt, chatglm, qwen, baichuan, internlm), the code beside its weights.
+// gate, which norm, which kind of positions, what a missing key stands for. Source of each line:
+// the model and configuration classes of transformers for that model_type; where a family lives
+// outside transformers (mpt, chatglm, qwen, baichuan, internlm), the code beside its weights.
 // Private to the model room.
 
 #include <algorithm>
@@ -23,12 +23,12 @@ struct FamilyTraits {
   bool tied = false;      ///< when tie_word_embeddings is missing
   bool parallel = false;  ///< attention and FFN side by side
   bool causal = true;
-  int norms = 2;          ///< per layer
-  int window_every = 1;   ///< one full-attention layer in so many, when the file names a window only
-  int ffn_per_hidden = 0; ///< FFN width over hidden size when it is missing; 0: it must be given
-  int ffn_divisor = 1;    ///< Qwen (first): intermediate_size counts both halves of the gate
+  int norms = 2;         ///< per layer
+  int window_every = 1;  ///< one full-attention layer in so many, when the file names a window only
+  int ffn_per_hidden = 0;  ///< FFN width over hidden size when it is missing; 0: it must be given
+  int ffn_divisor = 1;     ///< Qwen (first): intermediate_size counts both halves of the gate
   bool one_shared_expert = false;  ///< llama4: of the width of a routed one
-  int head_dim = 0;       ///< when it is missing; 0: hidden / heads
+  int head_dim = 0;                ///< when it is missing; 0: hidden / heads
 };
 
 inline constexpr FamilyTraits kFamilies[] = {
@@ -88,7 +88,12 @@ inline constexpr FamilyTraits kFamilies[] = {
      .window_every = 4},
     {.family = "gemma", .tied = true, .head_dim = 256},
     {.family = "gemma2", .tied = true, .norms = 4, .window_every = 2, .head_dim = 256},
-    {.family = "gemma3", .qk_norm = true, .tied = true, .norms = 4, .window_every = 6, .head_dim = 256},
+    {.family = "gemma3",
+     .qk_norm = true,
+     .tied = true,
+     .norms = 4,
+     .window_every = 6,
+     .head_dim = 256},
     {.family = "gemma3_text",
      .qk_norm = true,
      .tied = true,
@@ -126,7 +131,11 @@ inline constexpr FamilyTraits kFamilies[] = {
      .positions = Positions::learned,
      .bias = true,
      .tied = true},
-    {.family = "gpt_neox", .gated = false, .norm = Norm::layer_norm, .bias = true, .parallel = true},
+    {.family = "gpt_neox",
+     .gated = false,
+     .norm = Norm::layer_norm,
+     .bias = true,
+     .parallel = true},
     {.family = "gptj",
      .gated = false,
      .norm = Norm::layer_norm,

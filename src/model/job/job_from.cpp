@@ -71,7 +71,8 @@ class Conversion {
       l.context_kind = ContextKind::all_to_all;
     }
     l.expert = degree("expert_model_parallel_size", "layout.expert_parallel");
-    l.sequence_parallel = args_.flag("sequence_parallel", "layout.sequence_parallel") && l.tensor > 1;
+    l.sequence_parallel =
+        args_.flag("sequence_parallel", "layout.sequence_parallel") && l.tensor > 1;
   }
 
   void batch() {
@@ -128,8 +129,8 @@ class Conversion {
   /// data = world / (tensor x context x pipeline), where the world is known.
   void data_parallel() {
     Layout& l = job_.layout;
-    const int ways = static_cast<int>(
-        std::min(1e9, static_cast<double>(l.tensor) * l.context * l.pipeline));
+    const int ways =
+        static_cast<int>(std::min(1e9, static_cast<double>(l.tensor) * l.context * l.pipeline));
     const bool logged = args_.has("world_size");
     const int world = logged ? args_.integer("world_size", 0) : args_.launched_processes();
     if (world > 0) {
@@ -145,11 +146,13 @@ class Conversion {
     } else {
       l.data = args_.integer("data_parallel_size", 0, "layout.data_parallel");
       if (l.data == 0)
-        args_.note("the number of processes is not in the file: data parallelism fills the cluster");
+        args_.note(
+            "the number of processes is not in the file: data parallelism fills the cluster");
     }
     if (job_.global_batch == 0) {
       job_.global_batch = job_.layout.micro_batch * std::max(1, l.data);
-      args_.note("no --global-batch-size: one micro-batch per data-parallel rank, as Megatron does");
+      args_.note(
+          "no --global-batch-size: one micro-batch per data-parallel rank, as Megatron does");
     }
   }
 
@@ -157,7 +160,8 @@ class Conversion {
     Layout& l = job_.layout;
     if (args_.flag("use_distributed_optimizer")) l.shard = Shard::optimizer;
     const int zero = args_.integer("zero_stage", 0);  // Megatron-DeepSpeed
-    if (zero > 0) l.shard = zero == 1 ? Shard::optimizer : zero == 2 ? Shard::gradients : Shard::full;
+    if (zero > 0)
+      l.shard = zero == 1 ? Shard::optimizer : zero == 2 ? Shard::gradients : Shard::full;
     if (args_.flag("use_torch_fsdp2")) l.shard = Shard::full;
     if (args_.flag("use_megatron_fsdp") || args_.flag("use_custom_fsdp")) {
       const std::string what = args_.word("data_parallel_sharding_strategy");
@@ -169,8 +173,9 @@ class Conversion {
     if (copies > 1 && l.data > 0 && l.shard != Shard::none) {
       args_.place("layout.shard_group", "num_distributed_optimizer_instances");
       if (l.data * l.context % copies != 0)
-        args_.wrong("num_distributed_optimizer_instances",
-                    "a divisor of the " + std::to_string(l.data * l.context) + " data-parallel ranks");
+        args_.wrong(
+            "num_distributed_optimizer_instances",
+            "a divisor of the " + std::to_string(l.data * l.context) + " data-parallel ranks");
       else
         l.shard_group = l.data * l.context / copies;
     }
@@ -220,7 +225,8 @@ class Conversion {
       if (it == std::end(kModules)) {
         std::vector<std::string> known;
         for (const auto& m : kModules) known.emplace_back(m.first);
-        args_.wrong("recompute_modules", "modules such as core_attn or mlp", did_you_mean(name, known));
+        args_.wrong("recompute_modules", "modules such as core_attn or mlp",
+                    did_you_mean(name, known));
         continue;
       }
       job_.layout.recompute_modules |= it->second;
@@ -233,7 +239,8 @@ class Conversion {
       job_.layout.offload_optimizer = Offload::host;
       const double share = args_.number("optimizer_offload_fraction", 1);
       if (share < 1)
-        args_.note("a part of the optimizer is offloaded (--optimizer-offload-fraction): modelled as all");
+        args_.note(
+            "a part of the optimizer is offloaded (--optimizer-offload-fraction): modelled as all");
     }
     if (args_.flag("cpu_offloading") || args_.flag("fine_grained_activation_offloading"))
       job_.layout.offload_activations = Offload::host;
@@ -247,10 +254,10 @@ class Conversion {
     s.overlap_tensor = args_.flag("tp_comm_overlap") && job_.layout.sequence_parallel;
     s.overlap_expert = args_.flag("overlap_moe_expert_parallel_comm");
     // On by default in interleaved schedules; the log has the switch itself.
-    s.overlap_pipeline = args_.has("overlap_p2p_comm")
-                             ? args_.flag("overlap_p2p_comm")
-                             : job_.layout.virtual_stages > 1 &&
-                                   !args_.flag("no_overlap_p2p_communication");
+    s.overlap_pipeline =
+        args_.has("overlap_p2p_comm")
+            ? args_.flag("overlap_p2p_comm")
+            : job_.layout.virtual_stages > 1 && !args_.flag("no_overlap_p2p_communication");
     s.fused_loss = args_.flag("cross_entropy_loss_fusion");
     const std::string graphs = args_.word("cuda_graph_impl");
     s.cuda_graphs = args_.flag("enable_cuda_graph") || args_.flag("external_cuda_graph") ||

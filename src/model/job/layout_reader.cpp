@@ -63,13 +63,12 @@ void shards(yaml::Fields& f, Layout& l) {
 }
 
 const Words<RecomputeModule>& modules() {
-  static const Words<RecomputeModule> words{
-      {"core_attention", recompute_core_attention},
-      {"norms", recompute_norms},
-      {"activation_function", recompute_activation_function},
-      {"mlp", recompute_mlp},
-      {"moe", recompute_moe},
-      {"latent_projection", recompute_latent_projection}};
+  static const Words<RecomputeModule> words{{"core_attention", recompute_core_attention},
+                                            {"norms", recompute_norms},
+                                            {"activation_function", recompute_activation_function},
+                                            {"mlp", recompute_mlp},
+                                            {"moe", recompute_moe},
+                                            {"latent_projection", recompute_latent_projection}};
   return words;
 }
 
@@ -90,9 +89,8 @@ void add_module(yaml::Fields& f, const yaml::Node& item, Layout& l) {
 
 /// A word, a list of modules, or {kind: full, layers: 4}.
 void recompute(yaml::Fields& f, Layout& l) {
-  static const Words<Recompute> words{{"none", Recompute::none},
-                                      {"selective", Recompute::selective},
-                                      {"full", Recompute::full}};
+  static const Words<Recompute> words{
+      {"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}};
   const yaml::Node* node = f.get("recompute");
   if (!node) return;
   if (node->kind == yaml::Kind::list) {

@@ -6,7 +6,8 @@
 
 namespace railyard::model {
 
-/// Reads the keys of the map into `job.layout`; what the schedule and the shards imply is filled in.
+/// Reads the keys of the map into `job.layout`; what the schedule and the shards imply is filled
+/// in.
 void read_layout(yaml::Fields& fields, Job& job);
 
 }  // namespace railyard::model
