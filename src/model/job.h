@@ -75,6 +75,7 @@ struct Software {
   bool overlap_parameters = false; ///< gather while forward already runs
   bool overlap_expert = false;
   bool overlap_context = true;
+  bool deduplicate_dispatch = false;  ///< a token crosses the network once per domain, not per expert
   double expert_imbalance = 1.0;   ///< busiest expert rank over the mean
   int gradient_bytes = 4;      ///< kept per parameter
   int gradient_wire_bytes = 4; ///< sent per parameter

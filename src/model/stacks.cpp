@@ -23,6 +23,7 @@ constexpr FlagField kFlags[] = {
     {"attention_dropout", &Software::attention_dropout},
     {"scatter_gather", &Software::scatter_gather},
     {"reduce_scatter_gradients", &Software::reduce_scatter_gradients},
+    {"deduplicate_dispatch", &Software::deduplicate_dispatch},
     {"quantised_weights_kept", &Software::quantised_weights_kept},
     {"overlap_tensor", &Software::overlap_tensor},
     {"overlap_pipeline", &Software::overlap_pipeline},
@@ -52,6 +53,7 @@ const std::vector<WidthField>& widths() {
 const std::vector<std::pair<std::string, AttentionKernel>>& attention_words() {
   static const std::vector<std::pair<std::string, AttentionKernel>> words{
       {"unfused", AttentionKernel::unfused},
+      {"flash", AttentionKernel::flash2},
       {"flash1", AttentionKernel::flash1},
       {"flash2", AttentionKernel::flash2},
       {"flash3", AttentionKernel::flash3}};
@@ -96,6 +98,8 @@ void read_software(yaml::Fields& fields, Software& out) {
     if (fields.word(w.key, w.widths, index))
       out.*w.field = w.widths[static_cast<std::size_t>(index)][0] - '0';
   }
+  Bytes buckets = Bytes::si(out.bucket_bytes);
+  if (fields.bytes("bucket_bytes", buckets)) out.bucket_bytes = buckets.si();
   fields.number("expert_imbalance", out.expert_imbalance, 1, 1e6);
   fields.seconds("launch", out.launch);
 }
