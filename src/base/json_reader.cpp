@@ -3,6 +3,8 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace railyard::json {
 
@@ -20,7 +22,7 @@ class Copy {
 
   simdjson::error_code value(od::value from, yaml::Node& out, int depth) {
     if (depth > kDeepest) return simdjson::DEPTH_ERROR;
-    place(from.raw_json_token().data(), out.line, out.column);
+    std::tie(out.line, out.column) = place(from.raw_json_token().data());
     od::json_type type{};
     if (const auto e = from.type().get(type)) return e;
     switch (type) {
@@ -33,7 +35,7 @@ class Copy {
           if (const auto e = std::move(pair).get(field)) return e;
           yaml::Node::Key key;
           const char* at = field.key().raw();
-          place(at - 1, key.line, key.column);
+          std::tie(key.line, key.column) = place(at - 1);
           std::string_view name;
           if (const auto e = field.unescaped_key().get(name)) return e;
           key.name = name;
@@ -87,11 +89,11 @@ class Copy {
     return null ? simdjson::SUCCESS : simdjson::N_ATOM_ERROR;
   }
 
-  void place(const char* at, int& line, int& column) const {
+  /// Line and column.
+  std::pair<int, int> place(const char* at) const {
     const auto offset = static_cast<std::size_t>(at - start_);
     const auto next = std::ranges::upper_bound(lines_, offset);
-    line = static_cast<int>(next - lines_.begin());
-    column = static_cast<int>(offset - *(next - 1)) + 1;
+    return {static_cast<int>(next - lines_.begin()), static_cast<int>(offset - *(next - 1)) + 1};
   }
 
  private:

@@ -90,12 +90,12 @@ class Copy {
   int& too_deep_;
 };
 
-std::string hint_for(std::string_view message, std::string_view line) {
-  if (line.find('\t') != std::string_view::npos)
+std::string hint_for(const Problem& p) {
+  if (p.source_line.find('\t') != std::string::npos)
     return "YAML indents with spaces; this line holds a tab";
-  if (message.contains("duplicate")) return "each key may stand once in a map";
-  if (message.contains("flow")) return "a '{' or '[' is not closed, or a comma is missing";
-  if (message.contains("quoted") || message.contains("EOF")) return "a quote is not closed";
+  if (p.found.contains("duplicate")) return "each key may stand once in a map";
+  if (p.found.contains("flow")) return "a '{' or '[' is not closed, or a comma is missing";
+  if (p.found.contains("quoted") || p.found.contains("EOF")) return "a quote is not closed";
   return {};
 }
 
@@ -161,10 +161,10 @@ Checked<Document> Document::parse(std::string file, std::string bytes) {
   Problems problems;
   void* at = nullptr;
   while (const fy_diag_error* e = fy_diag_errors_iterate(diag.get(), &at)) {
-    const std::string_view message = e->msg ? e->msg : "unreadable";
     const LinePlace at_error = inside(doc.bytes_, e->line, e->column);
-    problems.push_back(doc.problem(at_error.line, at_error.column, "YAML", std::string(message),
-                                   hint_for(message, at_error.text)));
+    problems.push_back(doc.problem(at_error.line, at_error.column, "YAML",
+                                   e->msg ? e->msg : "what cannot be read"));
+    problems.back().hint = hint_for(problems.back());
     break;  // what follows the first syntax error is noise
   }
   if (!problems.empty()) return std::unexpected(std::move(problems));
@@ -235,16 +235,16 @@ const Node* Fields::need(std::string_view key) {
   return found;
 }
 
-const Node* Fields::scalar(std::string_view key, std::string_view expected) {
-  const Node* n = get(key);
+const Node* Fields::scalar(const Asked& asked) {
+  const Node* n = get(asked.key);
   if (!n) return nullptr;
   if (n->kind == Kind::scalar) return n;
-  report(*n, std::string(expected));
+  report(*n, std::string(asked.expected));
   return nullptr;
 }
 
 bool Fields::text(std::string_view key, std::string& out) {
-  const Node* n = scalar(key, "a text");
+  const Node* n = scalar({key, "a text"});
   if (n) out = n->scalar;
   return n != nullptr;
 }
@@ -252,7 +252,7 @@ bool Fields::text(std::string_view key, std::string& out) {
 bool Fields::integer(std::string_view key, int& out, int least, int most) {
   const std::string range = most < (1 << 30) ? "an integer from " + std::to_string(least) + " to " + std::to_string(most)
                                              : "an integer, at least " + std::to_string(least);
-  const Node* n = scalar(key, range);
+  const Node* n = scalar({key, range});
   if (!n) return false;
   int value = 0;
   const char* end = n->scalar.data() + n->scalar.size();
@@ -268,7 +268,7 @@ bool Fields::integer(std::string_view key, int& out, int least, int most) {
 bool Fields::number(std::string_view key, double& out, double least, double most) {
   std::string range = "a number, at least " + show_number(least);
   if (most < 1e300) range = "a number from " + show_number(least) + " to " + show_number(most);
-  const Node* n = scalar(key, range);
+  const Node* n = scalar({key, range});
   if (!n) return false;
   double value = 0;
   const char* end = n->scalar.data() + n->scalar.size();
@@ -282,7 +282,7 @@ bool Fields::number(std::string_view key, double& out, double least, double most
 }
 
 bool Fields::flag(std::string_view key, bool& out) {
-  const Node* n = scalar(key, "true or false");
+  const Node* n = scalar({key, "true or false"});
   if (!n) return false;
   if (n->scalar == "true" || n->scalar == "yes" || n->scalar == "on") {
     out = true;
@@ -297,7 +297,7 @@ bool Fields::flag(std::string_view key, bool& out) {
 
 template <class Q>
 bool Fields::measure(std::string_view key, Q& out, Measured<Q> (*parse)(std::string_view)) {
-  const Node* n = scalar(key, parse("").error().expected);
+  const Node* n = scalar({key, parse("").error().expected});
   if (!n) return false;
   auto value = parse(n->scalar);
   if (!value) {
@@ -326,7 +326,7 @@ bool Fields::dollars(std::string_view key, Dollars& out) {
 bool Fields::word(std::string_view key, const std::vector<std::string>& words, int& out) {
   std::string all = "one of";
   for (std::size_t i = 0; i < words.size(); ++i) all += (i == 0 ? " " : ", ") + words[i];
-  const Node* n = scalar(key, all);
+  const Node* n = scalar({key, all});
   if (!n) return false;
   const auto it = std::ranges::find(words, n->scalar);
   if (it == words.end()) {

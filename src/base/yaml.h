@@ -111,7 +111,11 @@ class Fields {
  private:
   template <class Q>
   bool measure(std::string_view key, Q& out, Measured<Q> (*parse)(std::string_view));
-  const Node* scalar(std::string_view key, std::string_view expected);
+  struct Asked {
+    std::string_view key, expected;
+  };
+  /// The scalar of the key; nullptr when absent, and reported when it is a list or a map.
+  const Node* scalar(const Asked& asked);
 
   const Document& doc_;
   const Node& node_;

@@ -19,7 +19,7 @@ constexpr int kRounds = 4000;
 
 /// A few small damages: a byte replaced, removed, doubled, a piece moved, the end cut off.
 std::string damaged(std::string text, Random& random) {
-  static constexpr std::string_view kNasty("{}[]:,\"'\\\n\r\t -#&*!|>%@`0\0\x80\xff\xc3", 29);
+  static constexpr std::string_view kNasty("{}[]:,\"'\\\n\r\t -#&*!|>%@`0\0\x80\xff\xc3", 28);
   const std::uint64_t damages = 1 + random.below(4);
   for (std::uint64_t i = 0; i < damages && !text.empty(); ++i) {
     const std::size_t at = random.below(text.size());

@@ -73,7 +73,10 @@ std::string unescaped(const std::string& text) {
       continue;
     }
     const char c = text[++i];
-    out += c == 't' ? '\t' : c == 'r' ? '\r' : c == 'n' ? '\n' : c == '0' ? '\0' : c;
+    static constexpr std::string_view kLetters = "trn0";
+    static constexpr std::string_view kMeanings("\t\r\n\0", 4);
+    const std::size_t which = kLetters.find(c);
+    out += which == std::string_view::npos ? c : kMeanings[which];
   }
   return out;
 }
@@ -81,6 +84,21 @@ std::string unescaped(const std::string& text) {
 [[noreturn]] void bad_case(int line, const std::string& text) {
   std::cerr << "line " << line << " of the case is not understood: " << text << '\n';
   std::exit(2);
+}
+
+/// A line of what must come out of `step`; false when it is none.
+bool read_expectation(const std::string& line, Step& step) {
+  const std::string rest = line.size() > 2 ? line.substr(2) : std::string();
+  if (line.starts_with("> ") || line == ">") {
+    step.out.push_back(rest);
+  } else if (line.starts_with("! ") || line == "!") {
+    step.err.push_back(rest);
+  } else if (line.starts_with("exit ")) {
+    step.exit = std::atoi(line.c_str() + 5);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 Case read_case(const std::string& path) {
@@ -105,15 +123,7 @@ Case read_case(const std::string& path) {
       out.files.push_back(std::move(file));
     } else if (line.starts_with("$ ")) {
       out.steps.push_back({number, rest("$ "), {}, {}, 0});
-    } else if (out.steps.empty()) {
-      bad_case(number, line);
-    } else if (line.starts_with("> ") || line == ">") {
-      out.steps.back().out.push_back(line.size() > 2 ? rest("> ") : "");
-    } else if (line.starts_with("! ") || line == "!") {
-      out.steps.back().err.push_back(line.size() > 2 ? rest("! ") : "");
-    } else if (line.starts_with("exit ")) {
-      out.steps.back().exit = std::atoi(rest("exit ").c_str());
-    } else {
+    } else if (out.steps.empty() || !read_expectation(line, out.steps.back())) {
       bad_case(number, line);
     }
   }
@@ -143,11 +153,11 @@ bool matches(const std::vector<std::string>& wanted, std::size_t w,
          matches(wanted, w + 1, lines, l + 1);
 }
 
-/// Runs the step in `folder`; true when all came out as the case says. Else prints what did, in the
-/// form that a case has.
-bool run_step(const Step& step, const fs::path& folder, const fs::path& streams) {
-  const fs::path out = streams / "out", err = streams / "err";
-  const std::string command = "cd '" + folder.string() + "' && { " + step.command + "\n} >'" +
+/// Runs the step in `scratch`/work; true when all came out as the case says. Else prints what did, in
+/// the form that a case has.
+bool run_step(const Step& step, const fs::path& scratch) {
+  const fs::path out = scratch / "out", err = scratch / "err";
+  const std::string command = "cd '" + (scratch / "work").string() + "' && { " + step.command + "\n} >'" +
                               out.string() + "' 2>'" + err.string() + "' </dev/null";
   const int status = std::system(command.c_str());
   const int exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -213,6 +223,6 @@ int main(int argc, char** argv) {
     if (!file.folder) std::ofstream(folder / file.name, std::ios::binary) << file.bytes;
   }
   bool all = true;
-  for (const Step& step : test.steps) all = run_step(step, folder, scratch.path()) && all;
+  for (const Step& step : test.steps) all = run_step(step, scratch.path()) && all;
   return all ? 0 : 1;
 }
