@@ -78,10 +78,11 @@ Pair split_at_dots(std::string_view line) {
 Pair split_long_name(std::string_view line, std::size_t prefix) {
   if (line.size() <= prefix) return {};
   const std::string_view rest = line.substr(prefix);
-  const std::size_t end = rest.find(' ');
-  const std::string_view name = rest.substr(0, end);
-  if (name.size() < 47 || !is_name(name) || end + 1 >= rest.size()) return {};
-  return {name, rest.substr(rest.find_first_not_of(' ', end)), true};
+  const std::string_view name = rest.substr(0, rest.find(' '));
+  if (name.size() < 47 || !is_name(name)) return {};
+  const std::size_t value = rest.find_first_not_of(' ', name.size());
+  if (value == std::string_view::npos) return {};
+  return {name, rest.substr(value), true};
 }
 
 std::string_view trimmed(std::string_view s) {

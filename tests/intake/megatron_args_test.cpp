@@ -152,6 +152,20 @@ TEST(MegatronLog, ANameTooLongForDotsIsReadAllTheSame) {
   EXPECT_EQ(word(good("mixtral.log"), "inference_max_batch_size_of_requests_in_one_step_"), "8");
 }
 
+TEST(MegatronLog, ALongNameWithoutAValueIsCountedAsTorn) {
+  const std::string name(50, 'x');
+  const auto a = read(
+      "------------------------ arguments ------------------------\n"
+      "  hidden_size ..................................... 512\n"
+      "  " +
+      name + "   \n  " + name + "\n" +
+      "-------------------- end of arguments ---------------------\n");
+  EXPECT_EQ(word(a, "hidden_size"), "512");
+  const facts::Skipped* s = skipped(a, "lines among the arguments that are none");
+  ASSERT_NE(s, nullptr);
+  EXPECT_EQ(s->count, 2);
+}
+
 TEST(MegatronLog, ThePaddedVocabularyStandsBehindTheBlock) {
   const auto a = good("mixtral.log");
   EXPECT_EQ(word(a, "padded_vocab_size"), "32000");
