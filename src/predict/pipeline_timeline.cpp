@@ -2,10 +2,10 @@
 //
 // The order on each stage is fixed, so when a slot starts is a matter of sums and maxima only: no
 // event queue is needed, any order of evaluation that respects the dependencies gives the same
-// picoseconds. The engine sweeps over the stages, up and down; each works through its slots until one
-// needs a message that does not exist yet. What is kept is one time per part, micro-batch and
-// direction: when its message can be used. From these every stage can be replayed alone, and that is
-// how events come out in their final order.
+// picoseconds. The engine sweeps over the stages, up and down; each works through its slots until
+// one needs a message that does not exist yet. What is kept is one time per part, micro-batch and
+// direction: when its message can be used. From these every stage can be replayed alone, and that
+// is how events come out in their final order.
 
 #include <algorithm>
 #include <cstdlib>
@@ -58,8 +58,7 @@ class Engine {
   /// A stage on its way through its slots.
   class Stage {
    public:
-    Stage(Engine& engine, int stage)
-        : engine_(engine), stage_(stage), walk_(engine.work_, stage) {
+    Stage(Engine& engine, int stage) : engine_(engine), stage_(stage), walk_(engine.work_, stage) {
       open_ = walk_.next(slot_);
     }
 
@@ -84,9 +83,7 @@ class Engine {
     SimTime busy() const { return busy_; }
 
    private:
-    SimTime& wire() {
-      return slot_.kind == EventKind::forward ? activation_wire_ : gradient_wire_;
-    }
+    SimTime& wire() { return slot_.kind == EventKind::forward ? activation_wire_ : gradient_wire_; }
 
     SlotTimes place(const Link& link) {
       const SimTime send = engine_.send_;
@@ -147,7 +144,8 @@ class Engine {
     for (int s = 0; s < work_.stages; ++s) {
       const auto begin = static_cast<std::ptrdiff_t>(all.size());
       Stage(*this, s).advance([&](const Slot& slot, const Link& link, const SlotTimes& t) {
-        all.push_back({slot.kind, s, slot.chunk, slot.micro_batch, t.start.seconds(), t.end.seconds()});
+        all.push_back(
+            {slot.kind, s, slot.chunk, slot.micro_batch, t.start.seconds(), t.end.seconds()});
         if (!link.sends) return;
         all.push_back({EventKind::send, s, slot.chunk, slot.micro_batch, t.send_start.seconds(),
                        (t.send_start + send_).seconds()});
@@ -179,8 +177,7 @@ class Engine {
       case EventKind::backward:
         return {cost.backward, !last, !first, last ? nullptr : &backward_ready_[at + row_],
                 &backward_ready_[at]};
-      default:
-        return {.duration = cost.weight};
+      default: return {.duration = cost.weight};
     }
   }
 
