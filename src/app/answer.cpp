@@ -37,8 +37,12 @@ Exit refuse(const Problems& problems, Io& io) {
 
 Exit refuse(const Problem& problem, Io& io) { return refuse(Problems{problem}, io); }
 
+std::string catalog_folder(const Given& given, const Io& io) {
+  return given.has("--catalog") ? given.text("--catalog") : io.catalog;
+}
+
 Checked<model::Catalog> open_catalog(const Given& given, const Io& io) {
-  const std::string folder = given.has("--catalog") ? given.text("--catalog") : io.catalog;
+  const std::string folder = catalog_folder(given, io);
   if (folder.empty())
     return as_problems({.expected = "the folder of the catalogue",
                         .found = "none beside the program",

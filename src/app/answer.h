@@ -31,7 +31,9 @@ void give(const report::Table& table, std::vector<report::Input> inputs, const G
 Exit refuse(const Problems& problems, Io& io);
 Exit refuse(const Problem& problem, Io& io);
 
-/// The folder that --catalog or the surroundings name; a problem when there is none.
+/// The folder of the catalogue that --catalog or the surroundings name; empty when there is none.
+std::string catalog_folder(const Given& given, const Io& io);
+/// Reads it; a problem when there is none.
 Checked<model::Catalog> open_catalog(const Given& given, const Io& io);
 /// The files of the catalogue as inputs of a result, named from the folder: "catalog/nics.yaml".
 std::vector<report::Input> inputs_of(const model::Catalog& catalog);

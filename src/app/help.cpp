@@ -15,18 +15,25 @@ struct Entry {
   std::string what, meaning;
 };
 
-/// Two columns; the second is wrapped at blanks.
+/// Two columns; the second is wrapped at blanks, and begins below a first that is too long for it.
 std::string entries(const std::vector<Entry>& list, int width) {
+  constexpr int kNarrowest = 30;  // of the second
   int left = 0;
-  for (const Entry& e : list) left = std::max(left, report::display_width(e.what));
-  const int room = std::max(30, width - left - 4);
+  for (const Entry& e : list)
+    if (const int w = report::display_width(e.what); w + 4 + kNarrowest <= width)
+      left = std::max(left, w);
+  const std::string indent(static_cast<std::size_t>(left) + 4, ' ');
   std::string out;
   for (const Entry& e : list) {
-    std::string line = "  " + report::pad_right(e.what, left + 2);
-    const std::vector<std::string> lines = report::wrap(e.meaning, room);
-    for (std::size_t i = 0; i < lines.size(); ++i)
-      out += (i == 0 ? line : std::string(static_cast<std::size_t>(left) + 4, ' ')) + lines[i] + '\n';
-    if (lines.empty()) out += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+    std::string before = "  " + report::pad_right(e.what, left + 2);
+    if (report::display_width(e.what) > left) {
+      out += "  " + e.what + '\n';
+      before = indent;
+    }
+    for (const std::string& line : report::wrap(e.meaning, std::max(kNarrowest, width - left - 4))) {
+      out += before + line + '\n';
+      before = indent;
+    }
   }
   return out;
 }
