@@ -1,13 +1,13 @@
 #include "intake/shell_words.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string_view>
 
+#include "intake/detail/traced.h"
 #include "intake/line_index.h"
+#include "intake/shell_arithmetic.h"
 
 namespace railyard::intake {
 
@@ -20,123 +20,6 @@ constexpr int kDeepest = 16;
 // `${...}`, `$(...)` and `$((...))` longer than this are kept as written: a stray opening bracket
 // must not make the reader search the whole file again and again.
 constexpr std::size_t kLongestBracket = 2048;
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-bool is_name(char c) {
-  return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// Characters with the offset in the file that each came from.
-struct Traced {
-  std::string text = {};
-  std::vector<std::size_t> from = {};
-
-  void add(char c, std::size_t offset) {
-    text += c;
-    from.push_back(offset);
-  }
-  void add(const Traced& more) {
-    text += more.text;
-    from.insert(from.end(), more.from.begin(), more.from.end());
-  }
-};
-
-ShellWord word_of(const Traced& t) { return {t.text, t.from.empty() ? 0 : t.from.front()}; }
-
-/// Cuts at blanks and line ends.
-std::vector<Traced> split(const Traced& t) {
-  std::vector<Traced> out;
-  bool inside = false;
-  for (std::size_t i = 0; i < t.text.size(); ++i) {
-    if (is_blank(t.text[i]) || t.text[i] == '\n') {
-      inside = false;
-      continue;
-    }
-    if (!inside) out.emplace_back();
-    inside = true;
-    out.back().add(t.text[i], t.from[i]);
-  }
-  return out;
-}
-
-/// Integer arithmetic with + - * / % and parentheses; nothing when it is anything else.
-class Arithmetic {
- public:
-  explicit Arithmetic(std::string_view text) : rest_(text) {}
-
-  std::optional<std::int64_t> value() {
-    const auto v = sum(0);
-    skip();
-    return rest_.empty() ? v : std::nullopt;
-  }
-
- private:
-  using Number = std::optional<std::int64_t>;
-  void skip() {
-    while (!rest_.empty() && (is_blank(rest_.front()) || rest_.front() == '\n'))
-      rest_.remove_prefix(1);
-  }
-  bool take(char c) {
-    skip();
-    if (rest_.empty() || rest_.front() != c) return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
-  Number sum(int depth) {
-    Number a = product(depth);
-    for (;;) {
-      if (take('+')) {
-        a = combine(a, product(depth), '+');
-      } else if (take('-')) {
-        a = combine(a, product(depth), '-');
-      } else {
-        return a;
-      }
-    }
-  }
-  Number product(int depth) {
-    Number a = factor(depth);
-    for (;;) {
-      if (take('*')) {
-        a = combine(a, factor(depth), '*');
-      } else if (take('/')) {
-        a = combine(a, factor(depth), '/');
-      } else if (take('%')) {
-        a = combine(a, factor(depth), '%');
-      } else {
-        return a;
-      }
-    }
-  }
-  Number factor(int depth) {
-    if (depth > kDeepest) return std::nullopt;
-    if (take('(')) {
-      const Number inner = sum(depth + 1);
-      return take(')') ? inner : std::nullopt;
-    }
-    skip();
-    std::int64_t v = 0;
-    const auto [end, ec] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), v);
-    if (ec != std::errc{}) return std::nullopt;
-    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    return v;
-  }
-  static Number combine(Number a, Number b, char op) {
-    if (!a || !b) return std::nullopt;
-    std::int64_t out = 0;
-    switch (op) {
-      case '+': return __builtin_add_overflow(*a, *b, &out) ? Number() : out;
-      case '-': return __builtin_sub_overflow(*a, *b, &out) ? Number() : out;
-      case '*': return __builtin_mul_overflow(*a, *b, &out) ? Number() : out;
-      default: break;
-    }
-    if (*b == 0 || *b == -1) return *b == 0 ? Number() : (op == '/' ? combine(0, a, '-') : 0);
-    return op == '/' ? *a / *b : *a % *b;
-  }
-
-  std::string_view rest_;
-};
 
 struct Value {
   bool array = false;
@@ -304,15 +187,14 @@ class Shell {
       skip_blanks();
       if (at_ >= bytes_.size()) return;
       const char c = peek();
-      if (c == '\n') {
-        ++at_;
-      } else if (c == ')') {
+      if (c == ')') {
         ++at_;
         return;
-      } else if (c == '#') {
+      }
+      if (c == '#') {
         at_ = std::min(bytes_.find('\n', at_), bytes_.size());
       } else if (ends_command(c) || c == '<' || c == '>') {
-        ++at_;  // no place for it here; keep going
+        ++at_;  // a line end, or a sign that has no place here
       } else {
         word(items, 0);
       }
@@ -355,83 +237,77 @@ class Shell {
     return false;
   }
 
+  /// A word in the making. `open`: it is there, even if nothing is in it yet (as in '').
+  struct Open {
+    Traced text = {};
+    bool open = false;
+
+    void put(char c, std::size_t offset) {
+      text.add(c, offset);
+      open = true;
+    }
+    void end(std::vector<Traced>& words) {
+      if (open) words.push_back(std::move(text));
+      *this = {};
+    }
+  };
+
   /// Reads one word; unquoted variables may turn it into none or several.
   void word(std::vector<Traced>& words, int depth) {
-    Traced current;
-    bool open = false;
-    const auto put = [&](char c) {
-      current.add(c, at_);
-      open = true;
-    };
+    Open now;
     while (at_ < bytes_.size()) {
       const char c = peek();
       if (continued()) {
-        if (open || joined_) break;
+        if (now.open || joined_) break;
         at_ += peek(1) == '\r' ? 3 : 2;
       } else if (is_blank(c) || ends_command(c) || c == '<' || c == '>') {
         break;
       } else if (c == '\\') {
         ++at_;
-        if (at_ < bytes_.size()) put(peek());
+        if (at_ < bytes_.size()) now.put(peek(), at_);
         ++at_;
       } else if (c == '\'') {
-        const std::size_t end = bytes_.find('\'', at_ + 1);
-        if (end == std::string_view::npos) unclosed(at_);
-        const std::size_t stop = std::min(end, bytes_.size());
-        for (++at_; at_ < stop; ++at_) put(peek());
-        open = true;
-        ++at_;
+        single_quoted(now);
       } else if (c == '"') {
-        open = true;
-        double_quoted(current, words, depth);
+        double_quoted(now, words, depth);
       } else if (c == '$' || c == '`') {
-        std::vector<Traced> parts;
-        const bool one = expansion(parts, depth);
-        if (joined_) {  // the right side of an assignment is not split
-          for (std::size_t i = 0; i < parts.size(); ++i) {
-            if (i > 0) current.add(' ', at_ - 1);
-            current.add(parts[i]);
-          }
-          open = true;
-        } else {
-          unquoted(parts, one, current, open, words);
-        }
+        bare_expansion(now, words, depth);
       } else {
-        put(c);
+        now.put(c, at_);
         ++at_;
       }
     }
     at_ = std::min(at_, bytes_.size());
     if (joined_) {
-      joined_->add(current);
-    } else if (open) {
-      words.push_back(std::move(current));
+      joined_->add(now.text);
+    } else {
+      now.end(words);
     }
   }
 
-  /// Appends an unquoted expansion: blanks in it end words.
-  static void unquoted(const std::vector<Traced>& parts, bool literal, Traced& current, bool& open,
-                       std::vector<Traced>& words) {
+  void single_quoted(Open& now) {
+    const std::size_t end = bytes_.find('\'', at_ + 1);
+    if (end == std::string_view::npos) unclosed(at_);
+    const std::size_t stop = std::min(end, bytes_.size());
+    for (++at_; at_ < stop; ++at_) now.put(peek(), at_);
+    now.open = true;
+    ++at_;
+  }
+
+  /// An expansion outside quotes: blanks in it end words, except on the right of an assignment.
+  void bare_expansion(Open& now, std::vector<Traced>& words, int depth) {
+    std::vector<Traced> parts;
+    const bool literal = expansion(parts, depth);
     for (std::size_t p = 0; p < parts.size(); ++p) {
       const Traced& part = parts[p];
-      if (p > 0 && open) {
-        words.push_back(std::move(current));
-        current = {};
-        open = false;
-      }
-      if (literal) {
-        current.add(part);
-        open = open || !part.text.empty();
-        continue;
-      }
+      if (p > 0 && joined_) now.put(' ', at_ - 1);
+      if (p > 0 && !joined_) now.end(words);
       for (std::size_t i = 0; i < part.text.size(); ++i) {
-        if (is_blank(part.text[i]) || part.text[i] == '\n') {
-          if (open) words.push_back(std::move(current));
-          current = {};
-          open = false;
+        const char c = part.text[i];
+        if (!joined_ && !literal && (is_blank(c) || c == '\n')) {
+          now.end(words);
         } else {
-          current.add(part.text[i], part.from[i]);
-          open = true;
+          now.put(c, part.from[i]);
         }
       }
     }
@@ -442,8 +318,9 @@ class Shell {
                  "the rest of the file was read as one text");
   }
 
-  void double_quoted(Traced& current, std::vector<Traced>& words, int depth) {
+  void double_quoted(Open& now, std::vector<Traced>& words, int depth) {
     const std::size_t start = at_++;
+    now.open = true;
     while (at_ < bytes_.size() && peek() != '"') {
       const char c = peek();
       if (continued()) {
@@ -451,24 +328,19 @@ class Shell {
       } else if (c == '\\' &&
                  (peek(1) == '"' || peek(1) == '\\' || peek(1) == '$' || peek(1) == '`')) {
         ++at_;
-        current.add(peek(), at_);
+        now.put(peek(), at_);
         ++at_;
       } else if (c == '$' || c == '`') {
         std::vector<Traced> parts;
         expansion(parts, depth);
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-          if (i > 0) {
-            if (joined_) {
-              current.add(' ', at_ - 1);
-            } else {  // "${ARRAY[@]}": one word per item
-              words.push_back(std::move(current));
-              current = {};
-            }
-          }
-          current.add(parts[i]);
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+          if (p > 0 && joined_) now.put(' ', at_ - 1);
+          if (p > 0 && !joined_) now.end(words);  // "${ARRAY[@]}": one word per item
+          now.text.add(parts[p]);
+          now.open = true;
         }
       } else {
-        current.add(c, at_);
+        now.put(c, at_);
         ++at_;
       }
     }
@@ -493,7 +365,7 @@ class Shell {
     if (peek(1) == '(' && peek(2) == '(') {
       const std::size_t end = bytes_.substr(0, at_ + kLongestBracket).find("))", at_ + 3);
       if (end == std::string_view::npos) return keep(at_ + 1);
-      const auto value = Arithmetic(with_values(bytes_.substr(at_ + 3, end - at_ - 3))).value();
+      const auto value = shell_arithmetic(with_values(bytes_.substr(at_ + 3, end - at_ - 3)));
       if (!value) return keep(end + 2);
       Traced number;
       for (const char c : std::to_string(*value)) number.add(c, start);
@@ -502,11 +374,11 @@ class Shell {
       return false;
     }
     if (peek(1) == '(') {
-      const std::size_t end = closing(at_ + 1, '(', ')');
+      const std::size_t end = closing(at_ + 1);
       return keep(end > bytes_.size() ? at_ + 1 : end);
     }
     if (peek(1) == '{') {
-      const std::size_t end = closing(at_ + 1, '{', '}');
+      const std::size_t end = closing(at_ + 1);
       if (end > bytes_.size() || end < at_ + 3) return keep(at_ + 1);
       if (braced(bytes_.substr(at_ + 2, end - at_ - 3), at_ + 2, out, depth)) {
         at_ = end;
@@ -603,7 +475,8 @@ class Shell {
   }
 
   /// One past the character that closes the bracket at `open`; past the end when there is none.
-  std::size_t closing(std::size_t open, char left, char right) const {
+  std::size_t closing(std::size_t open) const {
+    const char left = bytes_[open], right = left == '(' ? ')' : '}';
     int depth = 0;
     const std::size_t last = std::min(bytes_.size(), open + kLongestBracket);
     for (std::size_t i = open; i < last; ++i) {

@@ -12,7 +12,6 @@ namespace railyard::model {
 namespace {
 
 using facts::ModelConfig;
-using facts::Seen;
 
 int value_or(const ModelConfig::Integer& seen, int otherwise) {
   return seen ? seen->value : otherwise;

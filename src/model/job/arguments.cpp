@@ -92,7 +92,7 @@ class ListExpression {
 int Arguments::integer(std::string_view name, int otherwise, std::string_view field) {
   const facts::Argument* a = seen_.find(name);
   if (!a) return otherwise;
-  if (!field.empty()) place(field, name);
+  if (!field.empty()) place({.field = field, .argument = name});
   int value = 0;
   // 2^20 keeps products of two sizes inside 64 bits and lists of degrees inside reason; batches and
   // vocabularies are below it, token counts are read as numbers.
@@ -123,7 +123,7 @@ double Arguments::number(std::string_view name, double otherwise) {
 bool Arguments::flag(std::string_view name, std::string_view field) {
   const facts::Argument* a = seen_.find(name);
   if (!a) return false;
-  if (!field.empty()) place(field, name);
+  if (!field.empty()) place({.field = field, .argument = name});
   if (a->values.empty()) return true;
   const std::string& value = a->values.front();
   return value == "True" || value == "true" || value == "1";
@@ -132,7 +132,7 @@ bool Arguments::flag(std::string_view name, std::string_view field) {
 std::string Arguments::word(std::string_view name, std::string_view field) {
   const facts::Argument* a = seen_.find(name);
   if (!a || a->values.empty()) return {};
-  if (!field.empty()) place(field, name);
+  if (!field.empty()) place({.field = field, .argument = name});
   std::string out = a->values.front();
   std::ranges::transform(out, out.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -158,11 +158,11 @@ int Arguments::launched_processes() const {
   return read("world_size");
 }
 
-void Arguments::place(std::string_view field, std::string_view name) {
-  const facts::Argument* a = seen_.find(name);
+void Arguments::place(FieldOf what) {
+  const facts::Argument* a = seen_.find(what.argument);
   if (!a) return;
-  std::erase_if(origin_.fields, [&](const JobOrigin::Field& f) { return f.name == field; });
-  origin_.fields.push_back({std::string(field), a->where.at, a->where.line});
+  std::erase_if(origin_.fields, [&](const JobOrigin::Field& f) { return f.name == what.field; });
+  origin_.fields.push_back({std::string(what.field), a->where.at, a->where.line});
 }
 
 void Arguments::wrong(std::string_view name, std::string expected, std::string hint) {

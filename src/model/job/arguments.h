@@ -36,8 +36,12 @@ class Arguments {
   /// Number of processes that the launcher starts; 0 when the file does not say.
   int launched_processes() const;
 
-  /// Remembers that `field` comes from the argument `name`.
-  void place(std::string_view field, std::string_view name);
+  /// A field of the job and the argument that it comes from.
+  struct FieldOf {
+    std::string_view field = {}, argument = {};
+  };
+  /// Remembers where the field stands.
+  void place(FieldOf what);
   void note(std::string sentence) { origin_.notes.push_back(std::move(sentence)); }
   void wrong(std::string_view name, std::string expected, std::string hint = {});
   void missing(std::string_view name, std::string hint);
@@ -52,6 +56,6 @@ class Arguments {
 std::vector<int> list_expression(std::string_view text);
 
 /// The network that the arguments describe.
-Architecture architecture_from(Arguments& arguments, int tensor);
+Architecture architecture_from(Arguments& args, int tensor);
 
 }  // namespace railyard::model

@@ -134,7 +134,7 @@ class Conversion {
     const bool logged = args_.has("world_size");
     const int world = logged ? args_.integer("world_size", 0) : args_.launched_processes();
     if (world > 0) {
-      if (logged) args_.place("layout", "world_size");
+      if (logged) args_.place({.field = "layout", .argument = "world_size"});
       if (world % ways != 0 || world < ways) {
         args_.wrong(logged ? "world_size" : "tensor_model_parallel_size",
                     "a number of processes that tensor x context x pipeline = " +
@@ -171,7 +171,8 @@ class Conversion {
     }
     const int copies = args_.integer("num_distributed_optimizer_instances", 1);
     if (copies > 1 && l.data > 0 && l.shard != Shard::none) {
-      args_.place("layout.shard_group", "num_distributed_optimizer_instances");
+      args_.place(
+          {.field = "layout.shard_group", .argument = "num_distributed_optimizer_instances"});
       if (l.data * l.context % copies != 0)
         args_.wrong(
             "num_distributed_optimizer_instances",
