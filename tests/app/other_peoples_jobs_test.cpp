@@ -344,6 +344,23 @@ TEST(JobFromArguments, LayersThatVirtualStagesDoNotDivideAreAProblem) {
            "expected a divisor of the 4 layers of a stage (8 layers / 2 stages), found '3'"));
 }
 
+// Llama 3.1 405B: 126 layers, and the ends count as two more.
+TEST(JobFromArguments, TheEndsMayCountAsLayers) {
+  std::string script = kSmall +
+                       " --global-batch-size 64 --pipeline-model-parallel-size 2"
+                       " --account-for-embedding-in-pipeline-split"
+                       " --account-for-loss-in-pipeline-split"
+                       " --num-layers-per-virtual-pipeline-stage 2\n";
+  script.replace(script.find("--num-layers 8"), 14, "--num-layers 6");
+  EXPECT_EQ(from_text(script).layout.virtual_stages, 2);  // (6 + 2) / 2 stages / 2 layers
+  EXPECT_EQ(from_text(kSmall +
+                      " --global-batch-size 64 --pipeline-model-parallel-size 4"
+                      " --decoder-first-pipeline-num-layers 1 --decoder-last-pipeline-num-layers 3"
+                      " --num-layers-per-virtual-pipeline-stage 1\n")
+                .layout.virtual_stages,
+            2);  // (8 - 1 - 3) / 2 stages / 1 layer
+}
+
 // A job.yaml may name a config.json: readers and resolver together.
 TEST(JobFile, NamesAConfigurationOfHuggingFace) {
   const auto catalog = model::load_catalog(test::repository("catalog"));

@@ -112,16 +112,29 @@ class Conversion {
       l.virtual_stages = degree("num_virtual_stages_per_pipeline_rank", field);
     } else if (args_.has("num_layers_per_virtual_pipeline_stage")) {
       const int each = degree("num_layers_per_virtual_pipeline_stage", field);
-      const int stage = job_.model.layers / l.pipeline;
-      if (job_.model.layers % l.pipeline != 0 || stage % each != 0) {
+      // The embedding and the loss may count as a layer each; end stages may have their own number.
+      int layers = job_.model.layers +
+                   (args_.flag("account_for_embedding_in_pipeline_split") ? 1 : 0) +
+                   (args_.flag("account_for_loss_in_pipeline_split") ? 1 : 0);
+      int stages = l.pipeline;
+      for (const char* end :
+           {"decoder_first_pipeline_num_layers", "decoder_last_pipeline_num_layers"})
+        if (args_.has(end) && stages > 1) {
+          layers -= args_.integer(end, 0);
+          --stages;
+        }
+      const int stage = layers / stages;
+      if (layers < 1 || layers % stages != 0 || stage % each != 0) {
         args_.wrong("num_layers_per_virtual_pipeline_stage",
                     "a divisor of the " + std::to_string(stage) + " layers of a stage (" +
-                        std::to_string(job_.model.layers) + " layers / " +
-                        std::to_string(l.pipeline) + " stages)");
+                        std::to_string(layers) + " layers / " + std::to_string(stages) +
+                        " stages)");
         return;
       }
       l.virtual_stages = stage / each;
     }
+    if (!args_.word("pipeline_model_parallel_layout").empty() && l.virtual_stages == 1)
+      args_.note("--pipeline-model-parallel-layout is not read: one part a stage is assumed");
     if (l.pipeline == 1) l.virtual_stages = 1;  // Megatron ignores it then
     if (l.virtual_stages > 1) l.schedule = Schedule::interleaved;
   }
