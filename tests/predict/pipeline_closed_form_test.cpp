@@ -224,6 +224,32 @@ TEST(ClosedForm, IsWithinThreePercentOnUnevenStages) {
   }
 }
 
+// One stage that is slower than the others, wherever it stands, and parts that all differ.
+TEST(ClosedForm, FollowsAStragglerAndScatteredParts) {
+  Random random(5);
+  for (const auto schedule : {one_f_one_b, interleaved, zero_bubble_h1}) {
+    Worst straggler, scattered;
+    for (int i = 0; i < 400; ++i) {
+      const int p = 2 + static_cast<int>(random.below(15));
+      const int v = schedule == interleaved ? 2 + static_cast<int>(random.below(3)) : 1;
+      const int m = p * (1 + static_cast<int>(random.below(4)));
+      PipelineWork work = even({schedule, p, v, m}, shares[1]);
+      PipelineWork other = work;
+      const std::size_t slow = random.below(static_cast<std::uint64_t>(p));
+      for (std::size_t c = slow; c < work.parts.size(); c += static_cast<std::size_t>(p)) {
+        test::slow_down(work.parts[c], 1.3, 1);
+      }
+      straggler.add(work);
+      for (PartCost& part : other.parts) test::slow_down(part, 0.9 + 0.2 * random.unit(), 1);
+      scattered.add(other);
+    }
+    straggler.print(name(schedule) + ", one stage 1.3 times slower");
+    scattered.print(name(schedule) + ", parts differ by 10 %");
+    EXPECT_LT(straggler.error(), 0.05) << straggler.where();
+    EXPECT_LT(scattered.error(), 0.05) << scattered.where();
+  }
+}
+
 // A network so slow that messages take longer than the compute between them must not look fast.
 TEST(ClosedForm, StaysWithinAFifthWhenMessagesAreSlowerThanCompute) {
   for (const auto schedule : schedules) {
