@@ -69,8 +69,12 @@ struct PipelineTime {
   Seconds exposed_send = {};  ///< what messages add
 };
 
-/// Closed form: O(p v) time, no allocation.
-/// [Narayanan et al., SC'21 (1F1B, interleaved); Qi et al., ICLR'24 (zero bubble)]
+/// Closed form: O(p v) time, no allocation; sizes and counts are at least 1. Against the timeline
+/// it is exact for even stages (within 1 % with blocking messages, 3 % where these hold up a
+/// zero-bubble schedule), within 3 % where embedding and loss slow the ends, and low by up to a
+/// fifth where messages take longer than the compute between them. The worst case that it was not
+/// made for, zero-bubble with chunks and an incomplete last group, is low by up to 12 %. [Narayanan
+/// et al., SC'21 (1F1B, interleaved); Qi et al., ICLR'24 (zero bubble)]
 PipelineTime pipeline_closed_form(const PipelineView& work);
 
 enum class EventKind : std::uint8_t {

@@ -13,9 +13,12 @@ namespace {
 thread_local bool allocation_forbidden = false;
 }
 
-void* operator new(std::size_t size) {
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   if (allocation_forbidden) std::abort();
-  if (void* p = std::malloc(size)) return p;
+  return std::malloc(size);
+}
+void* operator new(std::size_t size) {
+  if (void* p = operator new(size, std::nothrow)) return p;
   throw std::bad_alloc{};
 }
 void operator delete(void* p) noexcept { std::free(p); }
