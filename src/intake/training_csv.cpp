@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "base/csv.h"
@@ -24,6 +25,8 @@ constexpr std::array<std::pair<std::string_view, RunMetric>, 9> kMetrics{{
     {"pct_peak", RunMetric::pct_peak},
     {"peak_alloc_mem", RunMetric::peak_alloc_mem},
 }};
+
+constexpr std::string_view kRecalledBatch = "global batch recalled as ";
 
 /// `name=12.5` among tokens separated by "; ".
 std::optional<double> token(std::string_view other, std::string_view name) {
@@ -106,6 +109,12 @@ void read_compilation(const csv::Table& t, std::string_view file, Problems& prob
     run.value = *value;
     if (const auto n = token(run.other, "grad_accum")) run.accumulation = static_cast<int>(*n);
     if (const auto n = token(run.other, "micro_batches")) run.accumulation = static_cast<int>(*n);
+    if (!run.global_batch)  // not printed in the table, known from elsewhere
+      if (const std::size_t at = run.other.find(kRecalledBatch); at != std::string::npos) {
+        int n = 0;
+        const char* digits = run.other.data() + at + kRecalledBatch.size();
+        if (std::from_chars(digits, run.other.data() + run.other.size(), n).ec == std::errc{}) run.global_batch = n;
+      }
     for (const std::string_view name : {"peak_mem_GB", "peak_mem_GiB", "gpu_mem_GB"})
       if (const auto gb = token(run.other, name)) run.memory_gb = gb;
     out.push_back(std::move(run));
@@ -180,8 +189,9 @@ void read_h200(const csv::Table& t, std::string_view file, Problems& problems,
     const auto params = t.number(r, "params", problems);
     if (params && run.layers && run.hidden) {
       run.params_b = *params / 1e9;
-      const double h = *run.hidden, layer = 12 * h * h + 13 * h;
-      run.vocab = static_cast<int>((*params - *run.layers * layer - run.sequence.value_or(0) * h) / (2 * h));
+      const double h = *run.hidden, layer = 12 * h * h + 13 * h;  // matrices, biases, two norms
+      const double tables = *params - *run.layers * layer - run.sequence.value_or(0) * h - 2 * h;
+      run.vocab = static_cast<int>(std::lround(tables / (2 * h)));
     }
     run.metric = RunMetric::step_time;
     const auto v = t.number(r, "step_ms", problems);

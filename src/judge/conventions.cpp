@@ -30,6 +30,11 @@ Checked<Conventions> load_conventions(const std::string& path) {
     f.integer("vocab", c.vocab);
     f.choice<model::Recompute>("recompute", {{"none", model::Recompute::none}, {"selective", model::Recompute::selective}, {"full", model::Recompute::full}}, c.recompute);
     f.integer("recompute_modules", c.recompute_modules, 0, 63);
+    f.flag("device_memory", c.device_memory);
+    f.flag("fsdp", c.fsdp);
+    f.flag("local_batch", c.local_batch);
+    f.flag("interleaves", c.interleaves);
+    f.integer("virtual_stages", c.virtual_stages, 1, 64);
     f.text("note", c.note);
     f.done();
     out.sources.push_back(std::move(c));

@@ -28,6 +28,12 @@ struct Convention {
   int vocab = 0;                   ///< where the line has none
   model::Recompute recompute = model::Recompute::none;  ///< where the line has none
   int recompute_modules = 0;
+  bool device_memory = false;      ///< prints memory as nvidia-smi shows it, not as torch allocates it
+  bool fsdp = false;               ///< shards everything, also where the line does not say so
+  bool local_batch = false;        ///< `micro_batch` is a data-parallel rank's whole batch, which the
+                                   ///< pipeline splits into single sequences (torchtitan)
+  bool interleaves = false;        ///< uses virtual stages where the line does not print their number
+  int virtual_stages = 1;          ///< where the line has none and the pipeline is interleaved
   std::string note = {};
 };
 

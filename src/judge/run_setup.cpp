@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
 #include "predict/step.h"
 
@@ -47,6 +48,17 @@ std::expected<Architecture, std::string> architecture(const TrainingRun& run, co
     }
     a.heads = *run.heads;
   }
+  if (!run.heads && a.hidden % std::max(a.heads, 1) != 0) {
+    // not printed, and the family's number does not divide this width: the nearest one that does
+    const int tensor = run.tensor.value_or(1), wanted = a.heads;
+    int best = 0;
+    for (int heads = tensor; heads <= a.hidden / 16; heads += tensor)
+      if (a.hidden % heads == 0 && (best == 0 || std::abs(heads - wanted) < std::abs(best - wanted))) best = heads;
+    if (best > 0) {
+      a.heads = a.kv_heads = best;
+      a.head_dim = 0;
+    }
+  }
   if (run.kv_heads && !a.latent) a.kv_heads = *run.kv_heads;
   if (a.kv_heads == 0) a.kv_heads = a.heads;
   if (run.ffn) {
@@ -56,6 +68,8 @@ std::expected<Architecture, std::string> architecture(const TrainingRun& run, co
     else
       a.ffn = *run.ffn;
   }
+  // A reduced model keeps the kinds of layers: of the leading dense ones, one.
+  if (a.experts && has(run.model, " cut to ")) a.experts->dense_layers = std::min(a.experts->dense_layers, 1);
   if (a.ffn == 0) a.ffn = 4 * a.hidden;
   if (run.vocab) a.vocab = *run.vocab;
   if (a.vocab == 0) a.vocab = convention.vocab;
@@ -216,20 +230,26 @@ std::expected<RunSetup, std::string> set_up(const TrainingRun& run, const model:
     return Why("layout tensor x pipeline x context = " + std::to_string(model_ways) + " does not divide " +
                std::to_string(*run.gpus) + " accelerators");
   l.data = *run.gpus / model_ways;
-  l.virtual_stages = run.virtual_stages.value_or(1);
+  l.virtual_stages = run.virtual_stages.value_or(convention->virtual_stages);
   if (run.interleaved) l.virtual_stages = 2;
   if (l.virtual_stages > 1 && l.pipeline > 1) l.schedule = model::Schedule::interleaved;
   l.sequence_parallel = convention->sequence_parallel && l.tensor > 1;
   read_sharding(run, job);
+  if (convention->fsdp && run.sharding.empty()) l.shard = model::Shard::full;
   read_recompute(run, *convention, job);
 
+  out.open_recompute = run.recompute.empty() && convention->recompute == model::Recompute::none;
+  out.open_micro_batch = !run.micro_batch;
+  out.open_virtual_stages = !run.virtual_stages && l.pipeline > 1 && convention->virtual_stages == 1 &&
+                            convention->interleaves;
   out.full = run.layers && run.hidden && run.heads && run.micro_batch && run.global_batch &&
              !run.interleaved && !has(run.other, "not resolved") && !has(run.other, "several config");
-  l.micro_batch = run.micro_batch.value_or(1);
+  l.micro_batch = convention->local_batch && l.pipeline > 1 ? 1 : run.micro_batch.value_or(1);
+  if (l.shard == model::Shard::full && l.pipeline > 1) l.reshard_after_forward = false;
   if (run.global_batch) {
     job.global_batch = *run.global_batch;
   } else if (run.micro_batch) {
-    job.global_batch = l.data * l.micro_batch * run.accumulation.value_or(1);
+    job.global_batch = l.data * *run.micro_batch * run.accumulation.value_or(1);
   } else {
     return Why("neither micro-batch nor global batch is printed");
   }

@@ -18,6 +18,10 @@ struct RunSetup {
   model::Cluster cluster = {};
   model::Job job = {};
   Seconds measured = {};    ///< step time that the metric stands for; zero for memory and failed runs
+  /// What the line leaves open: the best value that fits is taken, as whoever published a table of best
+  /// results did.
+  bool open_micro_batch = false, open_virtual_stages = false;
+  bool open_recompute = false;  ///< the least recomputation that fits
   bool full = false;        ///< every field that the model needs is printed, none assumed
 };
 

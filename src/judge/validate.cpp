@@ -51,7 +51,7 @@ std::expected<Predicted, std::string> predict_run(const TrainingRun& run, const 
   out.setup = RY_TRY(set_up(run, in.catalog, in.stacks, in.conventions));
   const fabric::Machine machine = fabric::summarise(out.setup.cluster);
   const predict::StepModel model(machine, in.calibration);
-  out.prediction = model.predict(out.setup.job);
+  out.prediction = best_open_choice(out.setup, model);
   return out;
 }
 
@@ -71,6 +71,66 @@ std::vector<SourceAccuracy> by_source(const std::vector<ValidatedRow>& rows) {
 }
 
 }  // namespace
+
+namespace {
+
+/// The least recomputation with which the job fits: what a run that did fit must have done. Nothing
+/// changes when even recomputing everything is not enough.
+void settle_recompute(model::Job& job, const predict::StepModel& model) {
+  using model::Recompute;
+  using enum model::RecomputeModule;
+  constexpr int kSteps[] = {0,
+                            recompute_core_attention,
+                            recompute_core_attention | recompute_norms | recompute_activation_function,
+                            recompute_core_attention | recompute_norms | recompute_activation_function |
+                                recompute_latent_projection,
+                            recompute_core_attention | recompute_norms | recompute_activation_function |
+                                recompute_latent_projection | recompute_mlp | recompute_moe};
+  model::Job trial = job;
+  for (const int modules : kSteps) {
+    // a fused kernel recomputes its scores anyway
+    if (modules == recompute_core_attention && !model::unfused_attention(job)) continue;
+    trial.layout.recompute_modules = static_cast<std::uint8_t>(modules);
+    if (model.predict(trial).memory.fits()) {
+      job = trial;
+      return;
+    }
+  }
+  trial.layout.recompute_modules = 0;
+  trial.layout.recompute = Recompute::full;
+  if (model.predict(trial).memory.fits()) job = trial;
+}
+
+}  // namespace
+
+predict::Prediction best_open_choice(RunSetup& setup, const predict::StepModel& model) {
+  if (setup.open_recompute) settle_recompute(setup.job, model);
+  predict::Prediction best = model.predict(setup.job);
+  if (!setup.open_micro_batch && !setup.open_virtual_stages) return best;
+  model::Job chosen = setup.job;
+  bool fits = best.memory.fits();
+  for (const int micro : {1, 2, 4, 8}) {
+    if (micro > 1 && !setup.open_micro_batch) break;
+    model::Job job = setup.job;
+    if (setup.open_micro_batch) job.layout.micro_batch = micro;
+    if (job.global_batch % (job.layout.data * job.layout.micro_batch) != 0) continue;
+    for (int chunks = 1; chunks * job.layout.pipeline <= job.model.layers; ++chunks) {
+      if (chunks > 1 && (!setup.open_virtual_stages || job.model.layers % (chunks * job.layout.pipeline) != 0)) continue;
+      if (setup.open_virtual_stages) {
+        job.layout.virtual_stages = chunks;
+        job.layout.schedule = chunks > 1 ? model::Schedule::interleaved : model::Schedule::one_f_one_b;
+      }
+      const predict::Prediction p = model.predict(job);
+      const bool better = p.memory.fits() && (!fits || p.time.total < best.time.total);
+      if (!better) continue;
+      best = p;
+      chosen = job;
+      fits = true;
+    }
+  }
+  setup.job = chosen;
+  return best;
+}
 
 std::string source_group(const std::string& source) {
   // "MLPerf Training v4.1 NVIDIA/eos_n64": the version is the group
@@ -130,7 +190,9 @@ MemoryValidation validate_memory(const std::vector<TrainingRun>& runs, const Val
       passed += p->prediction.memory.fits() ? 1 : 0;
       row.predicted = p->prediction.memory.total().si();
     } else {
-      row.predicted = p->prediction.memory.allocated().si();
+      const Convention* convention = in.conventions.of(run);
+      const predict::MemoryTerms& memory = p->prediction.memory;
+      row.predicted = (convention && convention->device_memory ? memory.total() : memory.allocated()).si();
       row.measured = (run.metric == RunMetric::peak_alloc_mem ? run.value * GiB
                       : run.source.starts_with("railyard")    ? *run.memory_gb * GiB
                                                               : *run.memory_gb * GB).si();

@@ -71,6 +71,10 @@ struct RankingValidation {
 };
 RankingValidation validate_ranking(const std::vector<facts::TrainingRun>& runs, const ValidationInputs& in);
 
+/// Predicts the job; where its line leaves micro-batch or virtual stages open, the fastest choice that
+/// fits into memory is taken and written into the setup.
+predict::Prediction best_open_choice(RunSetup& setup, const predict::StepModel& model);
+
 /// The source's name without the part that differs from submission to submission (MLPerf).
 std::string source_group(const std::string& source);
 

@@ -61,6 +61,7 @@ struct Architecture {
   int norms_per_layer = 2;  ///< Gemma: 4; layers of one mixer only (hybrids, Falcon-7B): 1
   bool parallel_blocks = false;  ///< attention and FFN side by side (Falcon, GPT-J)
   bool causal = true;
+  bool attention_sinks = false;  ///< a learned extra logit per head in the softmax (GPT-OSS)
   Norm norm = Norm::rms_norm;
   Positions positions = Positions::rotary;
   int window = 0;        ///< sliding-window attention; 0: none

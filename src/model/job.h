@@ -62,10 +62,12 @@ struct Software {
   std::string stack = {};
   int year = 2025, month = 1;  ///< release date of the stack, for the era factor
   AttentionKernel attention = AttentionKernel::flash2;
+  bool fused_sinks = false;    ///< the attention kernel knows learned sinks; else models with them run unfused
   bool fused_kernels = true;   ///< bias, activation, dropout, residual and norm in few kernels
   bool attention_dropout = false;  ///< dropout in attention and after each sub-layer (GPT-2, GPT-3)
   bool compiled = false;       ///< torch.compile or the like: element-wise chains become one kernel
   bool cuda_graphs = false;    ///< launches cost the host nothing
+  bool fused_accumulation = false;  ///< weight gradients are added into the step's buffer by the GEMM
   bool fused_loss = false;     ///< cross entropy without a separate fp32 copy of the logits
   bool scatter_gather = false; ///< pipeline sends are split over the tensor ranks (Megatron-LM 2021)
   bool reduce_scatter_gradients = true;  ///< ZeRO-1/2 reduces only what a rank owns; else all-reduce
@@ -82,6 +84,7 @@ struct Software {
   int parameter_wire_bytes = 2;
   bool quantised_weights_kept = false;  ///< fp8 copies of the weights live beside the 16-bit ones
   double bucket_bytes = 0;     ///< communication buffers of data parallelism, beside the gradients
+  double bucket_share = 0;     ///< the same over the size of the gradients (DDP copies them all)
   int master_bytes = 4;        ///< fp32 copy of the weights; 0: none
   int moment_bytes = 4;        ///< of each of Adam's two moments
   Seconds launch = {};         ///< host time per kernel; zero: the default of the predictor
@@ -134,6 +137,13 @@ struct Job {
     return at_once > 0 ? global_batch / at_once : 0;
   }
 };
+
+/// Whether attention runs as separate GEMMs around a stored score matrix: by choice, or because the
+/// fused kernel of the stack does not know the model's softmax.
+inline bool unfused_attention(const Job& job) {
+  return job.software.attention == AttentionKernel::unfused ||
+         (job.model.attention_sinks && !job.software.fused_sinks);
+}
 
 /// What is impossible about a job whatever the cluster: heads not divided by tensor, more pipeline
 /// parts than layers, batch not divided by data x micro_batch. `field` names a field of the job file.

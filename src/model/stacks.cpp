@@ -19,6 +19,8 @@ constexpr FlagField kFlags[] = {
     {"fused_kernels", &Software::fused_kernels},
     {"compiled", &Software::compiled},
     {"cuda_graphs", &Software::cuda_graphs},
+    {"fused_accumulation", &Software::fused_accumulation},
+    {"fused_sinks", &Software::fused_sinks},
     {"fused_loss", &Software::fused_loss},
     {"attention_dropout", &Software::attention_dropout},
     {"scatter_gather", &Software::scatter_gather},
@@ -100,6 +102,7 @@ void read_software(yaml::Fields& fields, Software& out) {
   }
   Bytes buckets = Bytes::si(out.bucket_bytes);
   if (fields.bytes("bucket_bytes", buckets)) out.bucket_bytes = buckets.si();
+  fields.number("bucket_share", out.bucket_share, 0, 4);
   fields.number("expert_imbalance", out.expert_imbalance, 1, 1e6);
   fields.seconds("launch", out.launch);
 }

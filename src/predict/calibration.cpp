@@ -6,7 +6,10 @@ namespace railyard::predict {
 
 const std::vector<GpuField>& gpu_fields() {
   static const std::vector<GpuField> fields = {
-      {"gemm", &GpuRates::gemm},         {"gemm_fp8", &GpuRates::gemm_fp8},
+      {"gemm", &GpuRates::gemm},         {"gemm_cap", &GpuRates::gemm_cap},
+      {"partial_lines", &GpuRates::partial_lines},
+      {"gemm_depth", &GpuRates::gemm_depth},
+      {"gemm_fp8", &GpuRates::gemm_fp8},
       {"gemm_fp4", &GpuRates::gemm_fp4}, {"memory", &GpuRates::memory},
       {"norm", &GpuRates::norm},         {"flash1", &GpuRates::flash1},
       {"flash2", &GpuRates::flash2},     {"flash3", &GpuRates::flash3},
@@ -17,7 +20,6 @@ const std::vector<GpuField>& gpu_fields() {
 const std::vector<ConstantField>& constant_fields() {
   using C = Constants;
   static const std::vector<ConstantField> fields = {
-      {"gemm_depth", &C::gemm_depth},
       {"gemm_wave", &C::gemm_wave},
       {"tile_128", &C::tile_128},
       {"tile_64", &C::tile_64},
@@ -29,7 +31,8 @@ const std::vector<ConstantField>& constant_fields() {
       {"kernel_gap", &C::kernel_gap},
       {"launch", &C::launch},
       {"launch_graph", &C::launch_graph},
-      {"host_layer", &C::host_layer},
+      {"launch_compiled", &C::launch_compiled},
+      {"fsdp_host", &C::fsdp_host},
       {"overlap_slowdown", &C::overlap_slowdown},
       {"overlap_tensor_hidden", &C::overlap_tensor_hidden},
       {"overlap_expert_hidden", &C::overlap_expert_hidden},
@@ -44,6 +47,10 @@ const std::vector<ConstantField>& constant_fields() {
       {"root_saturates", &C::root_saturates},
       {"pipeline_send", &C::pipeline_send},
       {"pcie_ring", &C::pcie_ring},
+      {"expert_scatter_fused", &C::expert_scatter_fused},
+      {"expert_scatter", &C::expert_scatter},
+      {"eager_traffic", &C::eager_traffic},
+      {"compiled_traffic", &C::compiled_traffic},
       {"optimizer_passes", &C::optimizer_passes},
       {"step_fixed", &C::step_fixed},
       {"imbalance", &C::imbalance},
@@ -60,6 +67,18 @@ const GpuRates& Calibration::of(const model::Accelerator& part) const {
   return standard;
 }
 
+Band Calibration::band(std::string_view kind) const {
+  for (const Band& b : bands)
+    if (b.kind == kind) return b;
+  return {.kind = std::string(kind), .low = 0.7, .high = 1.4};
+}
+
+std::string_view band_kind(const model::Job& job, int servers) {
+  if (job.model.experts) return "experts";
+  if (job.precision >= model::Precision::fp8) return "quantised";
+  return servers > 1 ? "16-bit many servers" : "16-bit one server";
+}
+
 double era_factor(const Constants& c, int year, int month) {
   const double age = c.era_year - (year + (month - 0.5) / 12.0);
   return age > 0 ? 1 + c.era_slope * age : 1;
@@ -70,7 +89,7 @@ namespace {
 void read_rates(const yaml::Document& doc, const yaml::Node& node, Problems& problems,
                 GpuRates& out) {
   yaml::Fields fields(doc, node, problems, "calibrated rates");
-  for (const GpuField& f : gpu_fields()) fields.number(f.name, out.*f.member, 0, 2);
+  for (const GpuField& f : gpu_fields()) fields.number(f.name, out.*f.member, 0, 1e4);
   fields.ignore("id");
   fields.ignore("source");
   fields.done();
@@ -100,6 +119,18 @@ Checked<Calibration> load_calibration(const std::string& path) {
     fields.ignore("source");
     fields.done();
   }
+  top.list("bands", [&](const yaml::Node& item) {
+    Band band;
+    yaml::Fields fields(doc, item, problems, "a band");
+    fields.need("kind");
+    fields.text("kind", band.kind);
+    fields.number("low", band.low, 0.01, 1);
+    fields.number("high", band.high, 1, 100);
+    fields.integer("rows", band.rows);
+    fields.integer("sources", band.sources);
+    fields.done();
+    out.bands.push_back(std::move(band));
+  });
   top.ignore("source");
   top.done();
   if (!problems.empty()) return std::unexpected(std::move(problems));

@@ -20,7 +20,10 @@ namespace railyard::predict {
 /// long runs sit at the power limit).
 struct GpuRates {
   std::string id = {};  ///< catalogue id, or an architecture ("hopper") that stands for its parts
-  double gemm = 0.7;    ///< large GEMMs, over the dense 16-bit peak
+  double gemm = 0.7;    ///< tiles of a GEMM, over the dense 16-bit peak
+  double gemm_depth = 200;  ///< K at which half of a tile's time is prologue and epilogue
+  double partial_lines = 1; ///< rate where rows are no multiple of 64 elements (128 bytes)
+  double gemm_cap = 1;  ///< what the power limit leaves of the same peak to long GEMMs
   double gemm_fp8 = 0.65, gemm_fp4 = 0.5;    ///< over the dense fp8, fp4 peak
   double memory = 0.8;  ///< element-wise chains, over HBM bandwidth
   double norm = 0.45;   ///< LayerNorm, softmax and cross-entropy reductions, over HBM bandwidth
@@ -31,7 +34,6 @@ struct GpuRates {
 
 /// One set for all accelerators.
 struct Constants {
-  double gemm_depth = 131;       ///< K at which half of the tile time is prologue and epilogue
   double gemm_wave = 0.4;        ///< weight of whole waves against fractional ones
   double tile_128 = 0.966, tile_64 = 0.94, tile_64x64 = 0.6;  ///< against the 256x128 tile
   double attention_backward = 0.85;  ///< rate of backward against forward (per flop)
@@ -39,9 +41,10 @@ struct Constants {
   double attention_waves = 1.2;  ///< waves lost to the uneven causal tail
   double attention_d64 = 0.72;   ///< rate at head width 64 against 128
   double kernel_gap = 1.5e-6;    ///< s between kernels on the device
-  double launch = 6e-6;          ///< s of host time per kernel, eager
+  double launch = 15e-6;         ///< s of host time per kernel, eager
   double launch_graph = 0.4e-6;  ///< s with CUDA graphs
-  double host_layer = 0;         ///< s of host time per layer pass (framework code)
+  double launch_compiled = 13e-6;  ///< s with torch.compile
+  double fsdp_host = 0.72e-3;       ///< s of host time per layer pass that FSDP's hooks take
   double overlap_slowdown = 1.15;   ///< of compute while a collective runs beside it
   double overlap_tensor_hidden = 0.7;  ///< share of tensor-parallel time that overlap hides
   double overlap_expert_hidden = 0.5;
@@ -53,6 +56,10 @@ struct Constants {
   double root_saturates = 128;    ///< MiB at which the fill stops to grow
   double pipeline_send = 25e-6;   ///< s of synchronisation per send between stages
   double pcie_ring = 0.55;        ///< of the PCIe payload when all ranks of a server ring through it
+  double expert_scatter_fused = 18;  ///< as the next, in kernels that exchange and permute at once
+  double expert_scatter = 45;    ///< bytes per routed element that un-permutation costs at the norm rate
+  double eager_traffic = 1.6;    ///< element-wise bytes of unfused software over fused
+  double compiled_traffic = 0.8; ///< of compiled software
   double optimizer_passes = 1.25; ///< bytes moved by the optimizer over the fused minimum
   double step_fixed = 8e-3;       ///< s per step: data loader, logging, scalar reductions
   double imbalance = 0.0;         ///< step time lost per log2(accelerators), stragglers and jitter
@@ -60,14 +67,28 @@ struct Constants {
   double era_year = 2025;
 };
 
+/// The 80 % interval of measured over predicted step time, for runs of one kind.
+struct Band {
+  std::string kind = {};
+  double low = 0.85, high = 1.15;
+  int rows = 0, sources = 0;  ///< that the residuals are from
+};
+
 struct Calibration {
   std::vector<GpuRates> gpus = {};
   GpuRates standard = {};  ///< for accelerators that no row names
   Constants constants = {};
+  std::vector<Band> bands = {};
 
+  /// The interval of a kind; a wide one where nothing is known.
+  Band band(std::string_view kind) const;
   /// The row of the part, else of its architecture, else the standard.
   const GpuRates& of(const model::Accelerator& part) const;
 };
+
+/// What kind of run this is, as far as errors differ: "experts", "quantised", "16-bit one server",
+/// "16-bit many servers".
+std::string_view band_kind(const model::Job& job, int servers);
 
 Checked<Calibration> load_calibration(const std::string& path);
 

@@ -17,8 +17,10 @@ const char* name(Binding b) {
 }
 
 Group make_group(const fabric::Machine& m, int ranks, int stride) {
+  stride = std::max(stride, 1);
   Group g{.ranks = ranks, .stride = stride};
-  const auto within = [&](int size) { return std::clamp(size / std::max(stride, 1), 1, ranks); };
+  // ranks 0, stride, 2 stride, ... that are below `size`
+  const auto within = [&](int size) { return std::clamp((size + stride - 1) / stride, 1, ranks); };
   g.per_domain = within(m.domain);
   g.per_server = std::max(within(m.gpus_per_server), std::min(g.per_domain, within(m.gpus_per_server)));
   g.domains = (ranks + g.per_domain - 1) / g.per_domain;

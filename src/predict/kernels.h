@@ -4,8 +4,9 @@
 //
 // GEMM: output tiles are dealt to the multiprocessors in waves; the last wave is not full, and each
 // tile pays a prologue and epilogue worth `gemm_depth` of K. The library has several tile shapes and
-// splits K when there are too few tiles; the cheapest counts. A memory bound sits below. Checked
-// against 754 shapes on one H200: mean 5.8 % [validation/h200_gemm.csv, h200_kernels.csv].
+// splits K when there are too few tiles; the cheapest counts. Long GEMMs run into the power limit
+// (H200: 69 % of peak, whatever the shape), and memory bounds from below. Checked against 754 shapes on
+// one H200: mean 5.8 % [validation/h200_gemm.csv, h200_kernels.csv].
 
 #include "base/quantity.h"
 #include "model/parts.h"
@@ -17,6 +18,9 @@ namespace railyard::predict {
 struct Device {
   FlopRate matmul = {};       ///< sustained, of linear layers in the job's precision
   FlopRate matmul_16 = {};    ///< sustained, 16 bit: logits, router, attention projections kept in bf16
+  double gemm_depth = 200;    ///< see GpuRates
+  double partial_lines = 1;
+  FlopRate matmul_cap = {};   ///< power limit, 16 bit
   FlopRate peak_16 = {};      ///< dense 16-bit datasheet peak
   FlopRate attention = {};    ///< forward, at head width 128, long sequence
   Bandwidth memory = {};      ///< of element-wise chains
@@ -55,8 +59,9 @@ struct TwoWay {
 /// Scores stay on chip. Flops: 2 s_q s_k (d + d_v) forward, half of it under the causal mask;
 /// 2.5 times that backward (scores are recomputed).  [Dao et al., FlashAttention-2, 2023]
 TwoWay flash_attention(const AttentionShape& shape, const Device& device, const Constants& c);
-/// Two batched GEMMs around a softmax over a stored s x s matrix, with dropout.
-TwoWay unfused_attention(const AttentionShape& shape, const Device& device, const Constants& c);
+/// Two batched GEMMs around a softmax over a stored s x s matrix, with or without dropout on it.
+TwoWay unfused_attention(const AttentionShape& shape, const Device& device, const Constants& c,
+                         bool dropout);
 
 /// A chain that reads and writes `moved` bytes.
 Seconds elementwise(Bytes moved, const Device& device);

@@ -55,6 +55,8 @@ class Linear {
     b_.forward.matmul += forward;
     b_.backward.matmul += input + weight;
     b_.weight_gradients += weight;
+    if (c_.log)
+      c_.log->linears.push_back({{s.tokens, s.out, s.in, o.batch}, o.operands, forward, input + weight});
     b_.forward.kernels += 1;
     b_.backward.kernels += 2;
     const double weights = o.batch * s.out * s.in;
@@ -73,13 +75,15 @@ class Linear {
   void add(Size s) { add(s, Options{}); }
 
  private:
-  /// The weight gradient is added into the buffer of the step. Fused stacks do it in the GEMM's
-  /// epilogue, where half of the traffic hides; others run a kernel of their own.
+  /// The weight gradient is added into the buffer of the step. Stacks with gradient accumulation fusion
+  /// do it in the GEMM's epilogue, behind its arithmetic; others run a kernel of their own.
   void accumulate(double weights) {
     const double g = c_.job.software.gradient_bytes;
-    if (c_.job.micro_batches() <= 1 && g <= 2) return;
-    const double bytes = c_.job.software.fused_kernels ? g : 2 + 2 * g;
-    b_.backward.memory += elementwise(Bytes::si(bytes * weights), c_.device);
+    if (c_.job.software.fused_accumulation || (c_.job.micro_batches() <= 1 && g <= 2)) return;
+    // In 16 bit two reads and a write; into fp32 a cast (2 read, 4 written) and then the addition.
+    const double moved = g > 2 ? 2 + g + 3 * g : 3 * g;
+    b_.backward.memory += elementwise(Bytes::si(moved * weights), c_.device);
+    b_.backward.kernels += 1;
   }
 
   Block& b_;
@@ -96,19 +100,29 @@ double norm_tokens(const Job& job) {
   return tokens(job) / (job.layout.sequence_parallel ? job.layout.tensor : 1);
 }
 
-double activation_factor(const Job& job) {
-  const model::Software& s = job.software;
-  return s.compiled ? 0.8 : s.fused_kernels ? 1.0 : 1.6;
+double activation_factor(const BlockContext& c) {
+  const model::Software& s = c.job.software;
+  return s.compiled ? c.constants.compiled_traffic : s.fused_kernels ? 1.0 : c.constants.eager_traffic;
+}
+
+/// Kernels of a chain of small operations, by how well the software fuses. Counted from profiles of a
+/// GPT layer: about 12 forward and 25 backward with torch.compile, 20 and 45 with Megatron-LM's fused
+/// kernels, 28 and 60 in plain PyTorch.
+struct Launches {
+  double compiled = 0, fused = 0, eager = 0;
+};
+double launches(const Job& job, Launches n) {
+  return job.software.compiled ? n.compiled : job.software.fused_kernels ? n.fused : n.eager;
 }
 
 /// Norms, residuals and dropout around one sub-layer (attention or FFN).
 void add_surroundings(Block& b, const BlockContext& c) {
   const double th = norm_tokens(c.job) * c.job.model.hidden;
-  const double f = activation_factor(c.job);
+  const double f = activation_factor(c);
   b.forward.memory += reduction(Bytes::si(4 * th), c.device) + elementwise(Bytes::si(7 * f * th), c.device);
-  b.backward.memory += reduction(Bytes::si(8 * th), c.device) + elementwise(Bytes::si(6 * f * th), c.device);
-  b.forward.kernels += c.job.software.compiled ? 1.5 : c.job.software.fused_kernels ? 2 : 5;
-  b.backward.kernels += c.job.software.compiled ? 2 : c.job.software.fused_kernels ? 4 : 8;
+  b.backward.memory += reduction(Bytes::si(8 * th), c.device) + elementwise(Bytes::si(8 * f * th), c.device);
+  b.forward.kernels += launches(c.job, {.compiled = 2, .fused = 3, .eager = 6});
+  b.backward.kernels += launches(c.job, {.compiled = 4, .fused = 8, .eager = 12});
 }
 
 /// The pair of collectives around a tensor-parallel sub-layer: all-reduce, or with sequence
@@ -149,9 +163,9 @@ void add_core_attention(Block& b, const BlockContext& c, double heads, double kv
     s.heads /= l.context;  // each rank sees the whole sequence for a share of the heads
     s.queries = s.keys;
   }
-  const bool unfused = job.software.attention == AttentionKernel::unfused;
+  const bool unfused = model::unfused_attention(job);
   const auto once = [&](const AttentionShape& shape) {
-    return unfused ? unfused_attention(shape, c.device, c.constants)
+    return unfused ? unfused_attention(shape, c.device, c.constants, job.software.attention_dropout)
                    : flash_attention(shape, c.device, c.constants);
   };
   TwoWay t = once(s);
@@ -163,6 +177,7 @@ void add_core_attention(Block& b, const BlockContext& c, double heads, double kv
     t = {.forward = full * t.forward + (1 - full) * w.forward,
          .backward = full * t.backward + (1 - full) * w.backward};
   }
+  if (c.log) c.log->attentions.push_back({s, t});
   b.forward.attention += t.forward;
   b.backward.attention += t.backward;
   b.selective.attention += t.forward;
@@ -228,8 +243,8 @@ void add_attention(Block& b, const BlockContext& c) {
                          (c.job.software.fused_kernels ? 0.0 : rows * d * (heads + 2 * kv));
     b.forward.memory += elementwise(Bytes::si(4 * moved), c.device);
     b.backward.memory += elementwise(Bytes::si(4 * moved), c.device);
-    b.forward.kernels += (rotary ? 2 : 0) + (c.job.software.fused_kernels ? 1 : 3);
-    b.backward.kernels += (rotary ? 2 : 0) + (c.job.software.fused_kernels ? 2 : 4);
+    b.forward.kernels += (rotary ? 2 : 0) + launches(c.job, {.compiled = 1, .fused = 4, .eager = 5});
+    b.backward.kernels += (rotary ? 2 : 0) + launches(c.job, {.compiled = 2, .fused = 8, .eager = 10});
     add_core_attention(b, c, heads, kv, d, d);
   }
   b.parameters += 2.0 * a.hidden;
@@ -238,21 +253,29 @@ void add_attention(Block& b, const BlockContext& c) {
 }
 
 /// Up, activation, down of width `ffn` on this rank, for `rows` tokens (`batch` experts at once).
-void add_ffn_matrices(Block& b, const BlockContext& c, double rows, double ffn, Linear::Options o) {
+struct FfnSize {
+  double rows = 0, width = 0, hidden = 0;
+};
+void add_ffn_matrices(Block& b, const BlockContext& c, FfnSize s, Linear::Options o) {
   const Architecture& a = c.job.model;
+  const double rows = s.rows, ffn = s.width;
   Linear linear(b, c);
-  linear.add({rows, (a.gated ? 2 : 1) * ffn, static_cast<double>(a.hidden)}, o);
-  linear.add({rows, static_cast<double>(a.hidden), ffn}, o);
-  const double cells = o.batch * rows * ffn * activation_factor(c.job);
+  linear.add({rows, (a.gated ? 2 : 1) * ffn, s.hidden}, o);
+  linear.add({rows, s.hidden, ffn}, o);
+  const double cells = o.batch * rows * ffn * activation_factor(c);
   b.forward.memory += elementwise(Bytes::si((a.gated ? 6 : 4) * cells), c.device);
   b.backward.memory += elementwise(Bytes::si((a.gated ? 10 : 6) * cells), c.device);
-  b.forward.kernels += a.gated && !c.job.software.fused_kernels ? 2 : 1;
-  b.backward.kernels += a.gated && !c.job.software.fused_kernels ? 4 : 1;
+  const double gate = a.gated ? 2 : 1;
+  b.forward.kernels += launches(c.job, {.compiled = 1, .fused = 1, .eager = gate});
+  b.backward.kernels += launches(c.job, {.compiled = 1, .fused = 2, .eager = 2 * gate});
 }
 
 void add_dense_ffn(Block& b, const BlockContext& c) {
   const Architecture& a = c.job.model;
-  add_ffn_matrices(b, c, tokens(c.job), static_cast<double>(a.ffn) / c.job.layout.tensor, {});
+  add_ffn_matrices(b, c,
+                   {tokens(c.job), static_cast<double>(a.ffn) / c.job.layout.tensor,
+                    static_cast<double>(a.hidden)},
+                   {});
   b.parameters += 2.0 * a.hidden;
   if (a.parallel_blocks) return;  // shares the norm and the all-reduce of attention
   add_surroundings(b, c);
@@ -273,20 +296,47 @@ void add_experts(Block& b, const BlockContext& c) {
   // Each rank sends top_k copies of its tokens and receives as many on average; the busiest rank
   // receives `expert_imbalance` times that.
   const double copies = rows * e.top_k * l.expert_tensor * c.job.software.expert_imbalance;
-  add_ffn_matrices(b, c, copies / local_experts, ffn, {.expert = true, .batch = local_experts});
+  // Latent experts work at a narrower width, between a projection down and one up.
+  const double width = e.latent > 0 ? e.latent : a.hidden;
+  if (e.latent > 0) {
+    linear.add({rows, width, static_cast<double>(a.hidden)});
+    linear.add({rows, static_cast<double>(a.hidden), width});
+  }
+  add_ffn_matrices(b, c, {copies / local_experts, ffn, width}, {.expert = true, .batch = local_experts});
   if (e.shared_ffn > 0)
-    add_ffn_matrices(b, c, tokens(c.job), static_cast<double>(e.shared_ffn) / l.tensor, {});
+    add_ffn_matrices(b, c,
+                     {tokens(c.job), static_cast<double>(e.shared_ffn) / l.tensor,
+                      static_cast<double>(a.hidden)},
+                     {});
 
-  // Router softmax and top-k, permutation and un-permutation: gathers of whole rows reach the
-  // reduction rate, not the streaming one.
-  const double moved = copies * a.hidden;
-  b.forward.memory += reduction(Bytes::si(8 * moved), c.device);
-  b.backward.memory += reduction(Bytes::si(8 * moved), c.device);
-  b.forward.kernels += 12;
-  b.backward.kernels += 14;
+  // Permutation gathers whole rows at the streaming rate; un-permutation adds rows into each other and
+  // is several times slower (index_add on H200: 15 % of the memory rate). Backward swaps the two.
+  // Stacks with dispatch kernels of their own (DeepEP) fuse it with the exchange.
+  const double moved = copies * width;
+  const double scatter = c.job.software.deduplicate_dispatch ? c.constants.expert_scatter_fused
+                                                             : c.constants.expert_scatter;
+  const Seconds rows_moved = elementwise(Bytes::si(4 * moved), c.device) +
+                             reduction(Bytes::si(scatter * moved), c.device);
+  b.forward.memory += rows_moved;
+  b.backward.memory += rows_moved;
+  // Grouped linear layers launch one GEMM per local expert, casts included when quantised.
+  const double per_expert = c.device.quantised ? 2 : 1;
+  b.forward.kernels += 20 + 2 * per_expert * local_experts;
+  b.backward.kernels += 30 + 4 * per_expert * local_experts;
   if (l.expert > 1) {
-    const Bytes dispatched = Bytes::si(2 * rows * e.top_k * c.job.software.expert_imbalance * a.hidden);
-    const Seconds exchange = c.collectives.time(Collective::all_to_all, dispatched, c.expert).time;
+    const double each = 2 * rows * c.job.software.expert_imbalance * width;
+    const Bytes dispatched = Bytes::si(each * e.top_k);
+    Seconds exchange = c.collectives.time(Collective::all_to_all, dispatched, c.expert).time;
+    if (c.job.software.deduplicate_dispatch && c.expert.domains > 1) {
+      // Kernels such as DeepEP send a token once to each scale-up domain that wants it and copy it
+      // there: of D domains, a token with k random experts wants D (1 - (1 - 1/D)^k).
+      const double d = c.expert.domains;
+      const double wanted = d * (1 - std::pow(1 - 1 / d, e.top_k));
+      const Group inside{.ranks = c.expert.per_domain, .stride = c.expert.stride, .per_domain = c.expert.per_domain,
+                         .per_server = std::min(c.expert.per_domain, c.expert.per_server)};
+      exchange = min(exchange, c.collectives.time(Collective::all_to_all, Bytes::si(each * wanted), c.expert).time +
+                                   c.collectives.time(Collective::all_to_all, dispatched, inside).time);
+    }
     b.forward.expert += 2 * exchange;
     b.backward.expert += 2 * exchange;
     b.forward.kernels += 2;
@@ -316,8 +366,9 @@ void add_state_space(Block& b, const BlockContext& c) {
   b.backward.attention += 2.5 * scan;
   b.flops += Flops::si(flops);
   const double cells = rows * (2 * inner + 2 * groups * s.state);
-  b.forward.memory += elementwise(Bytes::si(12 * cells), c.device);
-  b.backward.memory += elementwise(Bytes::si(20 * cells), c.device);
+  // convolution, gate, and the chunk kernels, which pass fp32 states and decay sums through memory
+  b.forward.memory += elementwise(Bytes::si(24 * cells), c.device);
+  b.backward.memory += elementwise(Bytes::si(48 * cells), c.device);
   b.forward.kernels += 8;
   b.backward.kernels += 14;
   b.parameters += 2.0 * a.hidden;

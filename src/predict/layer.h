@@ -5,6 +5,8 @@
 // the embedding, or the logits with the loss. The step model multiplies blocks by counts; nothing here
 // knows about pipelines or data parallelism.
 
+#include <vector>
+
 #include "base/quantity.h"
 #include "model/architecture.h"
 #include "model/job.h"
@@ -33,6 +35,21 @@ struct Block {
   Flops flops = {};               ///< forward matmul and attention work of this rank (causal: half)
 };
 
+/// What the block functions worked with; they note it down when the context has a log.
+struct KernelLog {
+  struct Linear {
+    GemmShape shape = {};  ///< of the forward pass
+    Operands operands = Operands::job_precision;
+    Seconds forward = {}, backward = {};
+  };
+  struct Attention {
+    AttentionShape shape = {};
+    TwoWay time = {};
+  };
+  std::vector<Linear> linears = {};
+  std::vector<Attention> attentions = {};
+};
+
 /// Everything the block functions need, put together once per layout.
 struct BlockContext {
   const model::Job& job;
@@ -40,6 +57,7 @@ struct BlockContext {
   const Constants& constants;
   const CollectiveModel& collectives;
   Group tensor = {}, context = {}, expert = {}, expert_tensor = {};
+  KernelLog* log = nullptr;  ///< for explanations
 };
 BlockContext make_context(const model::Job& job, const Device& device, const Calibration& calibration,
                           const CollectiveModel& collectives, const fabric::Machine& machine);

@@ -32,6 +32,8 @@ double saved_bytes(const Job& job) {
   return 2;
 }
 
+bool eager(const Job& job) { return !job.software.fused_kernels && !job.software.compiled; }
+
 bool recomputes(const Job& job, std::uint8_t module) {
   return (job.layout.recompute_modules & module) != 0;
 }
@@ -41,9 +43,9 @@ Bytes attention_activations(const Job& job) {
   const Layout& l = job.layout;
   const double t = l.tensor, sp = l.sequence_parallel ? t : 1;
   const double linear = saved_bytes(job);
-  const bool flash = job.software.attention != model::AttentionKernel::unfused;
+  const bool flash = !model::unfused_attention(job);
   double per_row = 0;
-  per_row += 2.0 * a.hidden / sp;  // residual that the norm reads again
+  per_row += (eager(job) ? 4.0 : 2.0) * a.hidden / sp;  // residual that the norm reads again, as fp32 if eager
   if (!recomputes(job, model::recompute_norms)) per_row += linear * a.hidden / sp;  // norm output
   if (a.latent) {
     const model::LatentAttention& m = *a.latent;
@@ -58,15 +60,17 @@ Bytes attention_activations(const Job& job) {
     per_row += 2.0 * d * (heads + 2 * kv);  // q, k, v
     per_row += 2.0 * d * heads;             // attention output, which the projection reads
     per_row += 4.0 * heads;                 // log-sum-exp
+    // Plain PyTorch keeps what fused kernels pass on: q and k before rotation, contiguous copies.
+    if (eager(job)) per_row += 2.0 * d * (heads + kv) + 2.0 * d * (heads + 2 * kv);
   }
   if (job.software.attention_dropout) per_row += a.hidden / sp;  // mask after the projection
   Bytes out = Bytes::si(per_row * rows(job));
   if (!flash && l.recompute != Recompute::selective &&
       !recomputes(job, model::recompute_core_attention)) {
-    // scores and their dropout: softmax output 2, mask 1, dropped 2
+    // softmax output 2; with dropout a mask 1 and the dropped copy 2
     const double cells = static_cast<double>(l.micro_batch) * (a.heads / t) *
                          (static_cast<double>(job.sequence) / l.context) * job.sequence;
-    out += Bytes::si(5 * cells);
+    out += Bytes::si((job.software.attention_dropout ? 5 : 2) * cells);
   }
   return out;
 }
@@ -77,16 +81,18 @@ Bytes ffn_activations(const Job& job, double width, double tokens, bool experts)
   double per_row = 0;
   if (!recomputes(job, model::recompute_mlp)) {
     per_row += 2.0 * width * (a.gated ? 2 : 1);  // before the activation
-    if (!recomputes(job, model::recompute_activation_function)) per_row += linear * width;
+    if (!recomputes(job, model::recompute_activation_function))
+      per_row += linear * width + (eager(job) && a.gated ? 2.0 * width : 0);  // silu(gate) on its own
   }
-  if (experts) per_row += linear * a.hidden;  // the permuted input
+  if (experts)  // the permuted input
+    per_row += linear * (a.experts->latent > 0 ? a.experts->latent : a.hidden);
   return Bytes::si(per_row * tokens);
 }
 
 Bytes ffn_surroundings(const Job& job) {
   const Layout& l = job.layout;
   const double sp = l.sequence_parallel ? l.tensor : 1;
-  double per_row = 2.0 * job.model.hidden / sp;
+  double per_row = (eager(job) ? 4.0 : 2.0) * job.model.hidden / sp;
   if (!recomputes(job, model::recompute_norms)) per_row += saved_bytes(job) * job.model.hidden / sp;
   if (job.software.attention_dropout) per_row += job.model.hidden / sp;
   return Bytes::si(per_row * rows(job));
@@ -100,7 +106,7 @@ Bytes experts_activations(const Job& job) {
   Bytes out = ffn_surroundings(job) +
               ffn_activations(job, static_cast<double>(e.ffn) / l.expert_tensor, copies, true);
   // what combine reads again: the experts' outputs, and the router's logits and probabilities
-  out += Bytes::si(2.0 * job.model.hidden * copies + 8.0 * e.experts * rows(job) / l.tensor);
+  out += Bytes::si(2.0 * (e.latent > 0 ? e.latent : job.model.hidden) * copies + 8.0 * e.experts * rows(job) / l.tensor);
   if (e.shared_ffn > 0)
     out += ffn_activations(job, static_cast<double>(e.shared_ffn) / l.tensor, rows(job), false);
   return out;
@@ -191,6 +197,10 @@ MemoryTerms memory(const Job& job, const fabric::Machine& machine,
     const double eos = l.shard >= Shard::optimizer ? expert_data : 1;
     m.weights = Bytes::si((weight_bytes + quantised) * (plain / ws + expert / ews));
     m.gradients = Bytes::si(trained * sw.gradient_bytes * (plain / gs + expert / egs));
+    if (full && !l.reshard_after_forward) {  // gathered once and kept, gradients whole until the last micro-batch
+      m.gathered += Bytes::si(weight_bytes * (plain + expert));
+      if (view.micro_batches > 1) m.gathered += Bytes::si(trained * sw.gradient_bytes * (plain + expert));
+    }
     m.optimizer = Bytes::si(trained * state * (plain / os + expert / eos));
     if (l.offload_optimizer != model::Offload::none) {
       m.host = m.optimizer;
@@ -217,15 +227,17 @@ MemoryTerms memory(const Job& job, const fabric::Machine& machine,
     }
 
     if (full) {
-      m.gathered = Bytes::si(2 * weight_bytes * largest_block);  // the one that runs and the next
+      m.gathered += Bytes::si(2 * weight_bytes * largest_block);  // the one that runs and the next
       m.gathered += Bytes::si(sw.gradient_bytes * largest_block);
     } else if (l.data > 1) {
-      m.buckets = Bytes::si(sw.bucket_bytes);
+      m.buckets = Bytes::si(sw.bucket_bytes) + sw.bucket_share * m.gradients;
     }
     // Working set of one layer in backward: gradients of its widest tensors.
     const double width = std::max<double>(job.model.gated ? 2.0 * job.model.ffn : job.model.ffn, 3.0 * job.model.hidden) / l.tensor;
     m.temporaries += Bytes::si(2.0 * rows(job) * (width + 2.0 * job.model.hidden));
     // Optimizer step: fp32 copies of one bucket of gradients; smaller than activations when they are gone.
+    // The gradient of one weight matrix, 16 bit and as fp32, before it is added to the others.
+    m.temporaries += Bytes::si(6.0 * job.model.hidden * job.model.ffn * (job.model.gated ? 2 : 1) / l.tensor);
     m.communication = Bytes::si(1.0e9);
     m.context = Bytes::si(0.6e9);
     m.reserve = 0.03 * m.allocated();

@@ -16,6 +16,15 @@ constexpr LayerKind kKinds[] = {LayerKind::dense,          LayerKind::experts,
                                 LayerKind::state_space,    LayerKind::attention_only,
                                 LayerKind::ffn_only,       LayerKind::experts_only};
 
+/// Host time per kernel. A recorded graph cannot hold experts whose token counts are known only when the
+/// router has run, so models with experts launch kernel by kernel.
+Seconds launch_time(const Job& job, const Constants& c) {
+  const model::Software& s = job.software;
+  if (s.launch > Seconds{}) return s.launch;
+  if (s.cuda_graphs && !job.model.experts) return Seconds::si(c.launch_graph);
+  return Seconds::si(s.compiled ? c.launch_compiled : c.launch);
+}
+
 /// The price of a pass: what the device does, what the host needs to launch it, what is exposed.
 struct Priced {
   Seconds device = {}, host = {};
@@ -27,14 +36,11 @@ struct Priced {
 
 class Pricer {
  public:
-  Pricer(const Job& job, const Calibration& calibration)
+  Pricer(const Job& job, const Calibration& calibration, bool quantised)
       : job_(job),
         c_(calibration.constants),
-        era_(era_factor(c_, job.software.year, job.software.month)),
-        launch_(job.software.launch > Seconds{} ? job.software.launch
-                : job.software.cuda_graphs      ? Seconds::si(c_.launch_graph)
-                : job.software.compiled         ? Seconds::si(0.6 * c_.launch)
-                                                : Seconds::si(c_.launch)) {}
+        era_(quantised ? era_factor(c_, job.software.year, job.software.month) : 1),
+        launch_(launch_time(job, c_)) {}
 
   Priced operator()(const Pass& p) const {
     const model::Software& s = job_.software;
@@ -117,7 +123,7 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
 
   pieces.device = make_device(machine_.gpu, calibration_, job.precision, sw.attention);
   const BlockContext context = make_context(job, pieces.device, calibration_, collectives_, machine_);
-  const Pricer price(job, calibration_);
+  const Pricer price(job, calibration_, pieces.device.quantised);
 
   // Blocks: every kind of layer that the model has, priced once.
   ModelBlocks& blocks = pieces.blocks;
@@ -149,6 +155,8 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
   const Group expert_data = make_group(machine_, expert_ways, l.expert * l.expert_tensor);
   pieces.data = data;
   pieces.tensor = context.tensor;
+  pieces.context = context.context;
+  pieces.expert = context.expert;
   pieces.stages = make_group(machine_, p, l.tensor * ways);
   const bool sharded_weights = l.shard == Shard::full && ways > 1;
 
@@ -185,12 +193,19 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
       }
       if (shard < ways)
         reduce += collectives_.time(Collective::all_reduce, wire(trained * plain / shard, sw.gradient_wire_bytes), copies).time;
+      // pieces are copied out of the gathered buffer, gradients into the one that is reduced
+      const Seconds copy = elementwise(wire(plain + b.expert_parameters, 2.0 * sw.parameter_wire_bytes), pieces.device);
+      gather += copy;
+      reduce += copy;
       out.gather_alone = gather;
       out.reduce_alone = reduce;
       const Seconds forward_window = sw.overlap_parameters ? out.forward.compute() : Seconds{};
       const Seconds backward_window = sw.overlap_gradients ? (out.backward.compute() + out.again.compute()) : Seconds{};
-      out.gather_forward = price.exposed_behind(gather, forward_window);
-      out.gather_backward = price.exposed_behind((l.reshard_after_forward ? gather : Seconds{}) + reduce, backward_window);
+      // Without resharding the weights are gathered by the first micro-batch and the gradients reduced
+      // by the last one: a share of each micro-batch here.
+      const double often = l.reshard_after_forward ? 1.0 : 1.0 / m;
+      out.gather_forward = often * price.exposed_behind(gather, forward_window);
+      out.gather_backward = often * price.exposed_behind((l.reshard_after_forward ? gather : Seconds{}) + reduce, backward_window);
     }
   }
   const Priced embed_f = price(blocks.embedding.forward), embed_b = price(blocks.embedding.backward);
@@ -234,6 +249,10 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
         const Block& b = blocks.of(k);
         add(kp.forward, kp.backward, n);
         add({}, kp.again, n * again_left);
+        if (sharded_weights) {
+          host_f += Seconds::si(n * c.fsdp_host);
+          host_b += Seconds::si(n * 2 * c.fsdp_host);
+        }
         weights += n * kp.weights;
         exposed_f += n * kp.gather_forward;
         exposed_b += n * kp.gather_backward;
@@ -261,6 +280,7 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
     if (stage == 0 || sum.forward + sum.backward > worst_stage) {
       worst_stage = sum.forward + sum.backward;
       pace = sum;
+      pieces.pacing_stage = stage;
     }
   }
 
@@ -348,13 +368,14 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
     const Seconds reduce_ends = collectives_.time(Collective::reduce_scatter, wire(trained * ends, sw.gradient_wire_bytes), shards).time;
     const Seconds window = sw.overlap_gradients ? head_f.compute() + head_b.compute() : Seconds{};
     const Seconds per_micro = price.exposed_behind(gather_ends + reduce_ends, window);
-    data_exposed = static_cast<double>(m) * per_micro;
+    const double times = l.reshard_after_forward ? m : 1;
+    data_exposed = times * per_micro;
     for (const LayerKind k : kKinds) {
       const KindPrice& kp = kinds[static_cast<std::size_t>(k)];
-      data_alone += (static_cast<double>(m) / p) * all[k] *
+      data_alone += (times / p) * all[k] *
                     ((l.reshard_after_forward ? 2.0 : 1.0) * kp.gather_alone + kp.reduce_alone);
     }
-    data_alone += static_cast<double>(m) * (gather_ends + reduce_ends);
+    data_alone += times * (gather_ends + reduce_ends);
     out.data_binding = collectives_.time(Collective::all_gather, wire(ends, sw.parameter_wire_bytes), shards).binding;
   }
   if (p > 1 && a.tied_embeddings && !a.convolutional)
@@ -364,7 +385,7 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
 
   // The optimizer reads and writes its state once, the gradients once or twice (norm, clip).
   const double moments = job.optimizer == model::OptimizerKind::adam ? 2 : 1;
-  const double state_bytes = 2 * (sw.master_bytes + moments * sw.moment_bytes) + 2 * sw.gradient_bytes + 2;
+  const double state_bytes = 2 * (sw.master_bytes + moments * sw.moment_bytes) + sw.gradient_bytes + 2;
   const double owners = l.shard >= Shard::optimizer ? shard : 1;
   const double expert_owners = l.shard >= Shard::optimizer ? expert_ways : 1;
   const Bytes optimizer_bytes = Bytes::si(trained * state_bytes * (plain / owners + experts / expert_owners));
@@ -398,6 +419,8 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
   const double late = 1 + c.imbalance * std::log2(std::max(gpus, 1.0)) +
                       machine_.straggler * std::sqrt(2 * std::log(std::max(gpus, 1.0)));
   t.overhead += (late - 1) * steady;
+  pieces.lateness = late;
+  pieces.data_exposed = data_exposed;
   t.total = late * steady;
   // busy of the closed form is the slowest stage's compute; keep the sum exact
   const Seconds named = t.compute() + t.tensor + t.context + t.expert + t.pipeline + t.bubble + t.data +
@@ -417,8 +440,9 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
   out.utilisation.busy = 1 - (t.overhead / t.total);
   out.stage_forward = pace.forward;
   out.stage_backward = pace.backward;
-  out.low = 0.85;
-  out.high = 1.15;
+  const Band band = calibration_.band(band_kind(job, machine_.servers));
+  out.low = band.low;
+  out.high = band.high;
   return out;
 }
 

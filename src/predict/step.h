@@ -77,8 +77,11 @@ class StepModel {
     Seconds send = {};
     Seconds gradient_sync = {}, parameter_sync = {};
     PipelineTime pipeline = {};
-    Group tensor = {}, data = {}, stages = {};
+    Group tensor = {}, data = {}, stages = {}, context = {}, expert = {};
     Bytes gradient_bytes = {};
+    int pacing_stage = 0;        ///< the stage whose work `StepTime` splits up
+    Seconds data_exposed = {};   ///< of StepTime::data: what does not recur with every micro-batch
+    double lateness = 1;         ///< stragglers: the step over what it would be without
   };
   Prediction predict(const model::Job& job, Pieces& pieces) const;
 

@@ -133,6 +133,7 @@ void read_architecture(yaml::Fields& fields, Architecture& out) {
   fields.integer("norms_per_layer", out.norms_per_layer, 0, 8);
   fields.flag("parallel_blocks", out.parallel_blocks);
   fields.flag("causal", out.causal);
+  fields.flag("attention_sinks", out.attention_sinks);
   fields.choice("norm", norms, out.norm);
   fields.choice("positions", positions, out.positions);
   fields.integer("window", out.window);
