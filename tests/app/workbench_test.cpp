@@ -22,7 +22,7 @@ Workbench bench() {
 
 class Folder : public testing::Test {
  protected:
-  std::string write(const std::string& name, const std::string& bytes) {
+  std::string write(const std::string& name, std::string_view bytes) {
     const std::string path = testing::TempDir() + "railyard-bench-" + name;
     std::ofstream(path) << bytes;
     written_.push_back(path);
