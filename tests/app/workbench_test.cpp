@@ -20,7 +20,7 @@ Workbench bench() {
   return *std::move(opened);
 }
 
-class Folder : public testing::Test {
+class WorkbenchFiles : public testing::Test {
  protected:
   std::string write(const std::string& name, std::string_view bytes) {
     const std::string path = testing::TempDir() + "railyard-bench-" + name;
@@ -28,7 +28,7 @@ class Folder : public testing::Test {
     written_.push_back(path);
     return path;
   }
-  ~Folder() override {
+  ~WorkbenchFiles() override {
     for (const std::string& path : written_) std::filesystem::remove(path);
   }
 
@@ -36,7 +36,7 @@ class Folder : public testing::Test {
   std::vector<std::string> written_;
 };
 
-TEST_F(Folder, TheExampleOfTheReadmeIsReadAndFits) {
+TEST_F(WorkbenchFiles, TheExampleOfTheReadmeIsReadAndFits) {
   Workbench b = bench();
   const auto cluster = b.cluster(
       write("cluster.yaml",
@@ -54,7 +54,7 @@ TEST_F(Folder, TheExampleOfTheReadmeIsReadAndFits) {
   EXPECT_EQ(fitted->layout.data, 16);  // 32 x 8 / (4 x 4)
 }
 
-TEST_F(Folder, EveryFileThatWasReadIsAnInput) {
+TEST_F(WorkbenchFiles, EveryFileThatWasReadIsAnInput) {
   Workbench b = bench();
   const std::string bytes = "cluster: one\nservers: 1\nserver: dgx-h100\n";
   const std::string path = write("one.yaml", bytes);
@@ -67,7 +67,7 @@ TEST_F(Folder, EveryFileThatWasReadIsAnInput) {
   })) << "a result depends on the fitted numbers too";
 }
 
-TEST_F(Folder, AMissingFileIsAProblemAndNoInput) {
+TEST_F(WorkbenchFiles, AMissingFileIsAProblemAndNoInput) {
   Workbench b = bench();
   const std::size_t before = b.inputs().size();
   const auto job = b.job("no/such/job.yaml");
