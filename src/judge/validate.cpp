@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "fabric/machine.h"
 
@@ -214,11 +215,15 @@ MemoryValidation validate_memory(const std::vector<TrainingRun>& runs, const Val
   return out;
 }
 
+/// Fewer say nothing about order.
+constexpr std::size_t kLeastConfigurations = 5;
+
 RankingValidation validate_ranking(const std::vector<TrainingRun>& runs, const ValidationInputs& in) {
   struct Group {
     std::vector<double> measured, predicted;  // throughputs
   };
-  std::map<std::pair<std::string, int>, Group> groups;
+  // Layouts of one job on one cluster: same source, model, accelerators, sequence and batch.
+  std::map<std::tuple<std::string, std::string, int, int, int>, Group> groups;
   RankingValidation out;
   for (const TrainingRun& run : runs) {
     if (run.metric != RunMetric::tokens_per_s_per_gpu) continue;
@@ -230,17 +235,17 @@ RankingValidation validate_ranking(const std::vector<TrainingRun>& runs, const V
       row.measured = p->setup.measured.si();
       row.predicted = p->prediction.time.total.si();
       row.error = row.predicted / row.measured - 1;
-      Group& g = groups[{run.model, run.gpus.value_or(0)}];
+      Group& g = groups[{run.source, run.model, run.gpus.value_or(0), run.sequence.value_or(0), run.global_batch.value_or(0)}];
       g.measured.push_back(run.value);
       g.predicted.push_back(p->prediction.tokens_per_second_per_gpu);
     }
     out.rows.push_back(std::move(row));
   }
   for (const auto& [key, g] : groups) {
-    if (g.measured.size() < 2) continue;
+    if (g.measured.size() < kLeastConfigurations) continue;
     const auto ours = std::ranges::max_element(g.predicted) - g.predicted.begin();
     const double best = *std::ranges::max_element(g.measured);
-    RankedGroup ranked{.model = key.first, .gpus = key.second, .configurations = static_cast<int>(g.measured.size())};
+    RankedGroup ranked{.model = std::get<1>(key), .gpus = std::get<2>(key), .configurations = static_cast<int>(g.measured.size())};
     ranked.spearman = spearman(g.measured, g.predicted);
     ranked.regret = 1 - g.measured[static_cast<std::size_t>(ours)] / best;
     out.spearman += ranked.spearman;
