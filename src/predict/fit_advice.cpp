@@ -1,0 +1,188 @@
+#include "predict/fit_advice.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+namespace railyard::predict {
+
+namespace {
+
+using model::Job;
+using model::Layout;
+using model::Offload;
+using model::Recompute;
+using model::Shard;
+
+/// Changes a layout, or says that it does not apply: what it would set is already so.
+struct Change {
+  std::function<bool(Job&)> apply;
+  std::function<std::string(const Job&)> name;  ///< from the changed job
+};
+
+std::string text(int n) { return std::to_string(n); }
+
+/// Takes a factor of two from data parallelism for another dimension.
+bool from_data(Layout& l, int Layout::* degree) {
+  if (l.data % 2 != 0) return false;
+  l.*degree *= 2;
+  l.data /= 2;
+  if (l.shard_group > l.data * l.context) l.shard_group = 0;
+  return true;
+}
+
+/// In the order in which people try them: what costs nothing first.
+const std::vector<Change>& changes() {
+  static const std::vector<Change> all = {
+      {[](Job& j) {
+         if (j.layout.sequence_parallel || j.layout.tensor == 1) return false;
+         return j.layout.sequence_parallel = true;
+       },
+       [](const Job&) { return std::string("layout.sequence_parallel: true"); }},
+      {[](Job& j) {
+         if (j.layout.shard >= Shard::optimizer || j.layout.data * j.layout.context == 1)
+           return false;
+         j.layout.shard = Shard::optimizer;
+         return true;
+       },
+       [](const Job&) { return std::string("layout.zero: 1"); }},
+      {[](Job& j) {
+         if (j.layout.shard >= Shard::gradients || j.layout.data * j.layout.context == 1)
+           return false;
+         j.layout.shard = Shard::gradients;
+         return true;
+       },
+       [](const Job&) { return std::string("layout.zero: 2"); }},
+      {[](Job& j) {
+         if (j.layout.shard == Shard::full || j.layout.data * j.layout.context == 1) return false;
+         j.layout.shard = Shard::full;
+         return true;
+       },
+       [](const Job&) { return std::string("layout.zero: 3"); }},
+      {[](Job& j) {
+         if (j.layout.shard_group == 0) return false;
+         j.layout.shard_group = 0;
+         return true;
+       },
+       [](const Job&) { return std::string("no layout.shard_group"); }},
+      {[](Job& j) {
+         if (j.layout.recompute != Recompute::none) return false;
+         j.layout.recompute = Recompute::selective;
+         return true;
+       },
+       [](const Job&) { return std::string("layout.recompute: selective"); }},
+      {[](Job& j) {
+         if (j.layout.recompute == Recompute::full && j.layout.recompute_layers == 0) return false;
+         j.layout.recompute = Recompute::full;
+         j.layout.recompute_layers = 0;
+         j.layout.recompute_modules = 0;
+         return true;
+       },
+       [](const Job&) { return std::string("layout.recompute: full"); }},
+      {[](Job& j) {
+         if (j.layout.micro_batch % 2 != 0) return false;
+         j.layout.micro_batch /= 2;
+         return true;
+       },
+       [](const Job& j) { return "layout.micro_batch: " + text(j.layout.micro_batch); }},
+      {[](Job& j) { return from_data(j.layout, &Layout::tensor); },
+       [](const Job& j) { return "layout.tensor_parallel: " + text(j.layout.tensor); }},
+      {[](Job& j) { return from_data(j.layout, &Layout::pipeline); },
+       [](const Job& j) { return "layout.pipeline_parallel: " + text(j.layout.pipeline); }},
+      {[](Job& j) { return from_data(j.layout, &Layout::context); },
+       [](const Job& j) { return "layout.context_parallel: " + text(j.layout.context); }},
+      {[](Job& j) {
+         if (!j.model.experts) return false;
+         j.layout.expert *= 2;
+         return true;
+       },
+       [](const Job& j) { return "layout.expert_parallel: " + text(j.layout.expert); }},
+      {[](Job& j) {
+         if (j.layout.offload_optimizer != Offload::none) return false;
+         j.layout.offload_optimizer = Offload::host;
+         return true;
+       },
+       [](const Job&) { return std::string("layout.offload: {optimizer: host}"); }},
+      {[](Job& j) {
+         if (j.layout.offload_optimizer == Offload::cxl) return false;
+         j.layout.offload_optimizer = Offload::cxl;
+         return true;
+       },
+       [](const Job&) { return std::string("layout.offload: {optimizer: cxl}"); }},
+      {[](Job& j) {
+         if (j.layout.offload_activations != Offload::none) return false;
+         j.layout.offload_activations = Offload::host;
+         return true;
+       },
+       [](const Job&) { return std::string("layout.offload: {activations: host}"); }}};
+  return all;
+}
+
+class Search {
+ public:
+  Search(const Job& job, const StepModel& model) : job_(job), model_(model) {}
+
+  std::vector<FitChange> run() const {
+    std::vector<FitChange> out;
+    for (const Change& one : changes())
+      if (auto found = attempt({&one})) out.push_back(*std::move(found));
+    if (out.empty())
+      for (const Change& first : changes())
+        for (const Change* second = &first + 1; second <= &changes().back(); ++second)
+          for (const auto& pair : {std::vector{&first, second}, std::vector{second, &first}})
+            if (auto found = attempt(pair)) {  // one may only apply behind the other
+              out.push_back(*std::move(found));
+              break;
+            }
+    std::ranges::stable_sort(out, {}, &FitChange::step);
+    return out;
+  }
+
+ private:
+  std::optional<FitChange> attempt(const std::vector<const Change*>& together) const {
+    FitChange out{.job = job_};
+    for (const Change* change : together) {
+      if (!change->apply(out.job)) return std::nullopt;
+      out.change += (out.change.empty() ? "" : ", ") + change->name(out.job);
+    }
+    if (!model::check(out.job).empty() || !tier_exists(out.job.layout)) return std::nullopt;
+    const Prediction prediction = model_.predict(out.job);
+    out.fit = check_fit(out.job, model_.machine(), prediction.memory);
+    if (!out.fit.fits()) return std::nullopt;
+    out.step = prediction.time.total;
+    return out;
+  }
+
+  bool tier_exists(const Layout& l) const {
+    const fabric::Machine& m = model_.machine();
+    const auto exists = [&](Offload tier) {
+      return tier == Offload::none ||
+             (tier == Offload::cxl ? m.cxl_capacity : m.host_capacity) > Bytes{};
+    };
+    return exists(l.offload_optimizer) && exists(l.offload_activations);
+  }
+
+  const Job& job_;
+  const StepModel& model_;
+};
+
+}  // namespace
+
+Fit check_fit(const Job& job, const fabric::Machine& machine, const MemoryTerms& memory) {
+  Fit out{.need = memory.total(), .capacity = memory.capacity};
+  const Layout& l = job.layout;
+  if (memory.host <= Bytes{}) return out;
+  out.host_need = memory.host * std::min(machine.gpus_per_server, job.accelerators());
+  const auto uses = [&](Offload tier) {
+    return l.offload_optimizer == tier || l.offload_activations == tier;
+  };
+  if (uses(Offload::host)) out.host_capacity += machine.host_capacity;
+  if (uses(Offload::cxl)) out.host_capacity += machine.cxl_capacity;
+  return out;
+}
+
+std::vector<FitChange> fit_advice(const Job& job, const StepModel& model) {
+  return Search(job, model).run();
+}
+
+}  // namespace railyard::predict
