@@ -6,12 +6,16 @@ namespace railyard::app {
 
 // One function per file of src/app/commands/.
 std::vector<Command> catalog_commands();
+std::vector<Command> compare_commands();
 std::vector<Command> completion_commands();
 std::vector<Command> help_commands();
+std::vector<Command> predict_commands();
 
 std::vector<Command> standard_commands() {
   std::vector<Command> all;
   for (auto* const commands : {
+           predict_commands,
+           compare_commands,
            catalog_commands,
            completion_commands,
            help_commands,
