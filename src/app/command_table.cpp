@@ -8,14 +8,18 @@ namespace railyard::app {
 std::vector<Command> catalog_commands();
 std::vector<Command> compare_commands();
 std::vector<Command> completion_commands();
+std::vector<Command> demo_commands();
 std::vector<Command> help_commands();
 std::vector<Command> predict_commands();
+std::vector<Command> validate_commands();
 
 std::vector<Command> standard_commands() {
   std::vector<Command> all;
   for (auto* const commands : {
+           demo_commands,
            predict_commands,
            compare_commands,
+           validate_commands,
            catalog_commands,
            completion_commands,
            help_commands,

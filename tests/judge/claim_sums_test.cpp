@@ -2,6 +2,8 @@
 
 #include "judge/claim_sums.h"
 
+#include <gtest/gtest.h>
+
 #include "judge/printed.h"
 #include "support/support.h"
 

@@ -3,6 +3,8 @@
 
 #include "judge/claims.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <set>
 

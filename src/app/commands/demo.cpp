@@ -48,17 +48,17 @@ Checked<std::vector<std::string>> case_files(const Given& given, const Io& io) {
   return out;
 }
 
-void append(Problems& to, Problems more) {
-  for (Problem& p : more) to.push_back(std::move(p));
-}
+void append(Problems& to, const Problems& more) { to.insert(to.end(), more.begin(), more.end()); }
 
 Checked<judge::CaseRun> open_run(const judge::RunFiles& files, Workbench& bench) {
   auto cluster = bench.cluster(files.cluster);
   auto job = bench.job(files.job);
-  Problems problems;
-  if (!cluster) append(problems, std::move(cluster).error());
-  if (!job) append(problems, std::move(job).error());
-  if (!problems.empty()) return std::unexpected(std::move(problems));
+  if (!cluster || !job) {
+    Problems problems;
+    if (!cluster) append(problems, cluster.error());
+    if (!job) append(problems, job.error());
+    return std::unexpected(std::move(problems));
+  }
   const model::Job fitted = RY_TRY(model::fit_to(*std::move(job), cluster->accelerators()));
   predict::Outlook outlook = predict::outlook(*cluster, fitted, bench.calibration());
   return judge::CaseRun{files.id, files.title, files.role, *std::move(cluster), std::move(outlook)};
@@ -74,7 +74,7 @@ Checked<Opened> open_case(const std::string& path, Workbench& bench) {
       if (opened)
         set.runs.push_back(*std::move(opened));
       else
-        append(problems, std::move(opened).error());
+        append(problems, opened.error());
     }
     out.sets.push_back(std::move(set));
   }
