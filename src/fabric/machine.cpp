@@ -224,7 +224,10 @@ void summarise_host(const Cluster& c, Machine& m) {
 Machine summarise(const Cluster& c) {
   Machine m{
       .gpu = c.server.accelerator, .servers = c.servers, .gpus_per_server = c.server.accelerators};
-  if (c.power_limit > Watts{}) m.gpu.power = c.power_limit;
+  if (c.power_limit > Watts{}) {
+    if (m.gpu.power > c.power_limit) m.power_share = c.power_limit / m.gpu.power;
+    m.gpu.power = c.power_limit;
+  }
   m.straggler = c.straggler;
   summarise_islands(c, m);
   summarise_peers(c, m);

@@ -109,6 +109,7 @@ struct Machine {
   std::size_t network_binding = 0;
   std::vector<Limit> scale_up_limits = {};
   double straggler = 0;
+  double power_share = 1;  ///< power limit over the part's own, where one is set
   double fabric_efficiency = 0;
 };
 Machine summarise(const model::Cluster& cluster);

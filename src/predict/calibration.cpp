@@ -52,6 +52,7 @@ const std::vector<ConstantField>& constant_fields() {
       {"eager_traffic", &C::eager_traffic},
       {"compiled_traffic", &C::compiled_traffic},
       {"optimizer_passes", &C::optimizer_passes},
+      {"power_exponent", &C::power_exponent},
       {"step_fixed", &C::step_fixed},
       {"imbalance", &C::imbalance},
       {"era_slope", &C::era_slope},

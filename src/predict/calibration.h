@@ -61,6 +61,7 @@ struct Constants {
   double eager_traffic = 1.6;    ///< element-wise bytes of unfused software over fused
   double compiled_traffic = 0.8; ///< of compiled software
   double optimizer_passes = 1.25; ///< bytes moved by the optimizer over the fused minimum
+  double power_exponent = 0.7;   ///< arithmetic rate over power, below the part's own limit
   double step_fixed = 8e-3;       ///< s per step: data loader, logging, scalar reductions
   double imbalance = 0.0;         ///< step time lost per log2(accelerators), stragglers and jitter
   double era_slope = 0.0;         ///< compute time added per year of software age before `era_year`

@@ -21,7 +21,8 @@ constexpr Tile kTiles[] = {{256, 128, nullptr},
 }  // namespace
 
 Device make_device(const model::Accelerator& part, const Calibration& calibration,
-                   model::Precision precision, model::AttentionKernel attention) {
+                   model::Precision precision, model::AttentionKernel attention,
+                   double power_share) {
   using model::AttentionKernel;
   using model::Precision;
   const GpuRates& rates = calibration.of(part);
@@ -63,6 +64,11 @@ Device make_device(const model::Accelerator& part, const Calibration& calibratio
                        : attention == AttentionKernel::flash3 ? rates.flash3
                                                               : rates.flash2;
   d.attention = share * d.peak_16;
+  const double clock = std::pow(power_share, calibration.constants.power_exponent);
+  d.matmul *= clock;
+  d.matmul_16 *= clock;
+  d.matmul_cap *= clock;
+  d.attention *= clock;
   d.memory = rates.memory * part.memory;
   d.reduction = rates.norm * part.memory;
   d.multiprocessors = std::max(part.multiprocessors, 1);

@@ -32,8 +32,10 @@ struct Device {
 };
 
 /// Device for a job's precision and attention kernel.
+/// `power_share`: a power limit over the part's own; clocks and with them every arithmetic rate fall.
 Device make_device(const model::Accelerator& part, const Calibration& calibration,
-                   model::Precision precision, model::AttentionKernel attention);
+                   model::Precision precision, model::AttentionKernel attention,
+                   double power_share = 1);
 
 /// C[m,n] += A[m,k] B[k,n], `batch` times.
 struct GemmShape {

@@ -34,6 +34,9 @@ double saved_bytes(const Job& job) {
 
 bool eager(const Job& job) { return !job.software.fused_kernels && !job.software.compiled; }
 
+/// Plain PyTorch under mixed precision computes norms in fp32 and keeps that copy.
+double residual_bytes(const Job& job) { return eager(job) && job.software.master_bytes > 0 ? 4 : 2; }
+
 bool recomputes(const Job& job, std::uint8_t module) {
   return (job.layout.recompute_modules & module) != 0;
 }
@@ -45,7 +48,7 @@ Bytes attention_activations(const Job& job) {
   const double linear = saved_bytes(job);
   const bool flash = !model::unfused_attention(job);
   double per_row = 0;
-  per_row += (eager(job) ? 4.0 : 2.0) * a.hidden / sp;  // residual that the norm reads again, as fp32 if eager
+  per_row += residual_bytes(job) * a.hidden / sp;  // residual that the norm reads again
   if (!recomputes(job, model::recompute_norms)) per_row += linear * a.hidden / sp;  // norm output
   if (a.latent) {
     const model::LatentAttention& m = *a.latent;
@@ -61,7 +64,8 @@ Bytes attention_activations(const Job& job) {
     per_row += 2.0 * d * heads;             // attention output, which the projection reads
     per_row += 4.0 * heads;                 // log-sum-exp
     // Plain PyTorch keeps what fused kernels pass on: q and k before rotation, contiguous copies.
-    if (eager(job)) per_row += 2.0 * d * (heads + kv) + 2.0 * d * (heads + 2 * kv);
+    if (eager(job) && a.positions == model::Positions::rotary) per_row += 2.0 * d * (heads + kv);
+    if (eager(job)) per_row += 2.0 * d * (heads + 2 * kv);
   }
   if (job.software.attention_dropout) per_row += a.hidden / sp;  // mask after the projection
   Bytes out = Bytes::si(per_row * rows(job));
@@ -92,7 +96,7 @@ Bytes ffn_activations(const Job& job, double width, double tokens, bool experts)
 Bytes ffn_surroundings(const Job& job) {
   const Layout& l = job.layout;
   const double sp = l.sequence_parallel ? l.tensor : 1;
-  double per_row = (eager(job) ? 4.0 : 2.0) * job.model.hidden / sp;
+  double per_row = residual_bytes(job) * job.model.hidden / sp;
   if (!recomputes(job, model::recompute_norms)) per_row += saved_bytes(job) * job.model.hidden / sp;
   if (job.software.attention_dropout) per_row += job.model.hidden / sp;
   return Bytes::si(per_row * rows(job));

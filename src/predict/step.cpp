@@ -121,7 +121,7 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
   const int v = l.schedule == model::Schedule::interleaved ? std::max(l.virtual_stages, 1) : 1;
   const int m = std::max(job.micro_batches(), 1);
 
-  pieces.device = make_device(machine_.gpu, calibration_, job.precision, sw.attention);
+  pieces.device = make_device(machine_.gpu, calibration_, job.precision, sw.attention, machine_.power_share);
   const BlockContext context = make_context(job, pieces.device, calibration_, collectives_, machine_);
   const Pricer price(job, calibration_, pieces.device.quantised);
 

@@ -136,7 +136,18 @@ Exit page(const Given& given, Io& io) {
   out += "\nLines without a prediction:\n\n" + report::to_markdown(report::reasons_of(time.rows));
   out += "\n## Peak memory\n\n" + report::to_markdown(report::table_of(space)) + memory_note(space);
   out += "\n## Ranking of layouts\n\n" + report::to_markdown(report::table_of(order));
-  io.out(out);
+  give({.inputs = loaded->inputs,
+        .json =
+            [&](json::Writer& w) {
+              w.begin_object();
+              report::to_json(time, w.key("training"));
+              report::to_json(space, w.key("memory"));
+              report::to_json(order, w.key("ranking"));
+              w.end_object();
+            },
+        .text = [&](int) { return out; },
+        .csv = [&] { return report::to_csv(report::table_of(time)); }},
+       given, io);
   return Exit::ok;
 }
 
@@ -187,7 +198,6 @@ std::vector<Command> validate_commands() {
            .arguments = file_argument(),
            .examples = {{"railyard validate page > accuracy.md", "the page of the documentation"}},
            .exits = exits,
-           .result = false,
            .run = page}};
 }
 
