@@ -99,8 +99,8 @@ std::string hint_for(const Problem& p) {
   return {};
 }
 
-/// libfyaml may see an end one line below the last, and takes a lone CR for a line end: such a place is
-/// moved to the end of the last line that has text.
+/// libfyaml may see an end one line below the last, and takes a lone CR for a line end: such a
+/// place is moved to the end of the last line that has text.
 LinePlace inside(std::string_view bytes, int line, int column) {
   const std::string_view text = bytes.substr(0, bytes.find_last_not_of(" \t\r\n") + 1);
   const LinePlace last = line_at(text, text.size());
@@ -161,14 +161,20 @@ Checked<Document> Document::parse(std::string file, std::string bytes) {
   Problems problems;
   void* at = nullptr;
   while (const fy_diag_error* e = fy_diag_errors_iterate(diag.get(), &at)) {
-    const LinePlace at_error = inside(doc.bytes_, e->line, e->column);
+    LinePlace at_error = inside(doc.bytes_, e->line, e->column);
+    // A line that begins with a tab is taken as the rest of the one above, and that one is blamed.
+    const bool tab_below = line_of(doc.bytes_, at_error.line + 1).starts_with('\t');
+    if (tab_below) at_error = {.line = at_error.line + 1, .column = 1};
     problems.push_back(doc.problem(at_error.line, at_error.column, "YAML",
-                                   e->msg ? e->msg : "what cannot be read"));
+                                   tab_below ? "a tab at the start of a line"
+                                   : e->msg  ? e->msg
+                                             : "what cannot be read"));
     problems.back().hint = hint_for(problems.back());
     break;  // what follows the first syntax error is noise
   }
   if (!problems.empty()) return std::unexpected(std::move(problems));
-  if (!has_content(doc.bytes_)) return as_problems(doc.problem(1, 1, "a YAML map", "an empty file"));
+  if (!has_content(doc.bytes_))
+    return as_problems(doc.problem(1, 1, "a YAML map", "an empty file"));
   if (!parsed || !fy_document_root(parsed.get()))
     return as_problems(doc.problem(1, 1, "a YAML map", "text that is no YAML"));
   int too_deep = 0;
@@ -225,9 +231,14 @@ const Node* Fields::get(std::string_view key) {
 const Node* Fields::need(std::string_view key) {
   const Node* found = get(key);
   if (!found && node_.kind == Kind::map) {
-    std::string hint;  // a misspelt key is the likely reason
+    std::string hint;  // a misspelt key is the likely reason; among several, say nothing
+    int alike = 0;
     for (const auto& k : node_.keys)
-      if (edit_distance(k.name, key) <= 2) hint = "'" + k.name + "' looks like it";
+      if (edit_distance(k.name, key) <= 2) {
+        hint = "'" + k.name + "' looks like it";
+        ++alike;
+      }
+    if (alike > 1) hint.clear();
     problems_.push_back(doc_.problem(std::max(node_.line, 1), std::max(node_.column, 1),
                                      "key '" + std::string(key) + "' in " + what_, "none",
                                      std::move(hint)));
@@ -250,8 +261,9 @@ bool Fields::text(std::string_view key, std::string& out) {
 }
 
 bool Fields::integer(std::string_view key, int& out, int least, int most) {
-  const std::string range = most < (1 << 30) ? "an integer from " + std::to_string(least) + " to " + std::to_string(most)
-                                             : "an integer, at least " + std::to_string(least);
+  const std::string range =
+      most < (1 << 30) ? "an integer from " + std::to_string(least) + " to " + std::to_string(most)
+                       : "an integer, at least " + std::to_string(least);
   const Node* n = scalar({key, range});
   if (!n) return false;
   int value = 0;
@@ -265,9 +277,20 @@ bool Fields::integer(std::string_view key, int& out, int least, int most) {
   return true;
 }
 
+namespace {
+
+/// "64" and "0.5": limits are exact.
+std::string bound(double limit) {
+  return limit == std::floor(limit) && std::abs(limit) < 1e9
+             ? std::to_string(static_cast<long long>(limit))
+             : show_number(limit);
+}
+
+}  // namespace
+
 bool Fields::number(std::string_view key, double& out, double least, double most) {
-  std::string range = "a number, at least " + show_number(least);
-  if (most < 1e300) range = "a number from " + show_number(least) + " to " + show_number(most);
+  std::string range = "a number, at least " + bound(least);
+  if (most < 1e300) range = "a number from " + bound(least) + " to " + bound(most);
   const Node* n = scalar({key, range});
   if (!n) return false;
   double value = 0;
@@ -354,7 +377,10 @@ void Fields::done() {
   known.erase(std::ranges::unique(known).begin(), known.end());
   for (const auto& key : node_.keys) {
     if (std::ranges::binary_search(known, key.name)) continue;
-    std::string hint = did_you_mean(key.name, known);
+    std::vector<std::string> free;  // a key that is there already was not meant
+    for (const std::string& k : known)
+      if (!node_.find(k)) free.push_back(k);
+    std::string hint = did_you_mean(key.name, free);
     if (hint.empty()) {
       hint = "known keys:";
       for (const auto& k : known) hint += ' ' + k;

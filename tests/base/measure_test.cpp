@@ -25,6 +25,8 @@ TEST(Measure, ABareNumberIsRefusedWithTheUnitToWrite) {
   EXPECT_EQ(rate.error().expected, "a bandwidth such as '400 Gb/s' or '50 GB/s'");
   EXPECT_EQ(rate.error().hint, "a unit is missing: write for example '400 Gb/s'");
   EXPECT_EQ(parse_seconds("2").error().hint, "a unit is missing: write for example '2 us'");
+  EXPECT_EQ(parse_watts("700").error().hint, "a unit is missing: write for example '700 W'");
+  EXPECT_EQ(parse_bytes("80").error().hint, "a unit is missing: write for example '80 GiB'");
 }
 
 TEST(Measure, AUnitOfAnotherKindIsRefused) {

@@ -211,5 +211,28 @@ TEST_F(YamlFields, NumbersThatAreNoneAreRefused) {
   EXPECT_DOUBLE_EQ(share, 0.25);
 }
 
+TEST_F(YamlFields, AKeyThatIsThereAlreadyIsNoSuggestion) {
+  const std::string says = problems_of("serverz: 8\nserver: dgx\n", [](Fields& f) {
+    f.need("servers");
+    f.need("server");
+  });
+  EXPECT_TRUE(says.contains("did you mean 'servers'?")) << says;
+  EXPECT_FALSE(says.contains("did you mean 'server'?")) << says;
+  EXPECT_FALSE(says.contains("looks like it")) << "two keys do";
+}
+
+TEST_F(YamlFields, LimitsOfANumberAreShownAsTheyAre) {
+  double n = 1;
+  EXPECT_TRUE(problems_of("n: 0.5\n", [&](Fields& f) { f.number("n", n, 1, 64); })
+                  .contains("expected a number from 1 to 64, found '0.5'"));
+}
+
+TEST(Yaml, ATabThatBeginsALineIsBlamedAndNotTheLineAboveIt) {
+  const Problem p = refused("job: gpt\n\tmodel: gpt3-13b\n");
+  EXPECT_EQ(p.at.line, 2);
+  EXPECT_EQ(p.at.column, 1);
+  EXPECT_EQ(p.found, "a tab at the start of a line");
+}
+
 }  // namespace
 }  // namespace railyard::yaml

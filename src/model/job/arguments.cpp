@@ -107,8 +107,9 @@ int Arguments::need(std::string_view name, std::string_view field) {
     missing(name, {});
     return 0;
   }
+  const std::size_t before = problems_.size();
   const int value = integer(name, 0, field);
-  if (value == 0) wrong(name, "a number above 0 for " + spelt(name));
+  if (value == 0 && problems_.size() == before) wrong(name, "a number above 0 for " + spelt(name));
   return value;
 }
 

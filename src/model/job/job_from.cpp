@@ -147,7 +147,8 @@ class Conversion {
     const bool logged = args_.has("world_size");
     const int world = logged ? args_.integer("world_size", 0) : args_.launched_processes();
     if (world > 0) {
-      if (logged) args_.place({.field = "layout", .argument = "world_size"});
+      args_.place(
+          {.field = "layout", .argument = logged ? "world_size" : "tensor_model_parallel_size"});
       if (world % ways != 0 || world < ways) {
         args_.wrong(logged ? "world_size" : "tensor_model_parallel_size",
                     "a number of processes that tensor x context x pipeline = " +
