@@ -184,6 +184,11 @@ std::string heading(const std::string& text) { return '\n' + text + '\n'; }
 Table steps_table(const CaseSet& set) {
   Figures f(set);
   f.row("accelerators", [](const CaseRun& r) { return Cell(r.outlook.accelerators); });
+  f.row("tensor (x pipeline) x data", [](const CaseRun& r) {
+    const model::Layout& l = r.outlook.job.layout;
+    return Cell(fmt::format("{}{} x {}", l.tensor,
+                            l.pipeline > 1 ? fmt::format(" x {}", l.pipeline) : "", l.data));
+  });
   f.time("step time", [](const CaseRun& r) { return r.step(); });
   f.row("  80 % band, s", [](const CaseRun& r) {
     const auto& p = r.prediction();
