@@ -161,7 +161,7 @@ std::vector<Command> demo_commands() {
        .options = {{.name = "--all",
                     .summary = "both models, the curve of all-reduce times, leaf uplinks, and the "
                                "other examples"}},
-       .examples = {{"railyard demo", "two screens"},
+       .examples = {{"railyard demo", "the case that ships, on two screens"},
                     {"railyard demo --all --format json", "everything, for a program"}},
        .exits = {{Exit::bad_input, "a file is missing or wrong"}},
        .run = demo}};
