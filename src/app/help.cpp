@@ -88,16 +88,13 @@ std::string exit_codes(const Command& command, int width) {
 
 std::string first_word(const std::string& words) { return words.substr(0, words.find(' ')); }
 
-/// "demo, catalog (list, show, check), help": commands with the same first word stand together.
-std::string all_names(const std::vector<Command>& table) {
-  std::string out;
-  for (std::size_t i = 0; i < table.size();) {
-    const std::string first = first_word(table[i].words);
-    std::string inner;
-    for (; i < table.size() && first_word(table[i].words) == first; ++i)
-      if (table[i].words.size() > first.size())
-        inner += (inner.empty() ? "" : ", ") + table[i].words.substr(first.size() + 1);
-    out += (out.empty() ? "" : ", ") + first + (inner.empty() ? "" : " (" + inner + ')');
+/// "demo, predict, catalog, help": commands with the same first word count once.
+std::string first_words(const std::vector<Command>& table) {
+  std::string out, last;
+  for (const Command& command : table) {
+    const std::string first = first_word(command.words);
+    if (first != last) out += (out.empty() ? "" : ", ") + first;
+    last = first;
   }
   return out;
 }
@@ -109,13 +106,16 @@ std::string overview(const std::vector<Command>& table, int width) {
   for (const Command& command : table)
     if (!command.examples.empty() && examples.size() < kExamples)
       examples.push_back({command.examples.front().line, command.examples.front().what});
-  std::string names;
-  for (const std::string& line : report::wrap(all_names(table), width - 2)) names += "  " + line + '\n';
-  return std::string(signature()) +
-         ": what a training job does on a cluster, what holds it back, what to change\n\n" +
-         "Begin with:\n" + entries(examples, width) + "\nCommands:\n" + names +
-         "\nEvery command has --help. Answers go to standard output, as table, json or csv.\n"
-         "Exit codes: 0 done; 1 done, and something is wrong; 2 usage; 3 input; 70 our bug.\n";
+  const std::vector<std::string> names = report::wrap(first_words(table), width - 2);
+  std::string out = std::string(signature()) +
+                    ": what a training job does on a cluster, what holds it back, what to change\n\n"
+                    "Begin with:\n" + entries(examples, width) + "\nCommands:\n";
+  for (const std::string& line : names) out += "  " + line + '\n';
+  out += "\nEvery command has --help. Answers go to standard output, as table, json or csv.\n";
+  // A second line of commands takes the place of this one: twelve lines are enough.
+  if (names.size() == 1)
+    out += "Exit codes: 0 done; 1 done, and something is wrong; 2 usage; 3 input; 70 our bug.\n";
+  return out;
 }
 
 std::string help(const Command& command, int width) {
