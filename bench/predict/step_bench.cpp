@@ -1,7 +1,7 @@
-// How many closed-form predictions a search gets per second on one core: GPT-3 175B on 512 H100, all
-// layouts of tensor x pipeline x data that divide, with micro-batches, virtual stages, recomputation
-// and optimizer sharding. Every prediction's parts must sum to its total, and the best layout must be
-// the same in every pass.
+// How many closed-form predictions a search gets per second on one core: GPT-3 175B on 512 H100,
+// all layouts of tensor x pipeline x data that divide, with micro-batches, virtual stages,
+// recomputation and optimizer sharding. Every prediction's parts must sum to its total, and the
+// best layout must be the same in every pass.
 
 #include <benchmark/benchmark.h>
 
@@ -34,8 +34,15 @@ fabric::Machine machine() {
 
 model::Job job() {
   model::Job j;
-  j.model = {.id = "gpt3-175b", .family = "gpt", .layers = 96, .hidden = 12288, .heads = 96, .kv_heads = 96,
-             .ffn = 49152, .vocab = 51200, .max_positions = 2048};
+  j.model = {.id = "gpt3-175b",
+             .family = "gpt",
+             .layers = 96,
+             .hidden = 12288,
+             .heads = 96,
+             .kv_heads = 96,
+             .ffn = 49152,
+             .vocab = 51200,
+             .max_positions = 2048};
   j.model.tied_embeddings = true;
   j.model.norm = model::Norm::layer_norm;
   j.model.positions = model::Positions::learned;
@@ -50,7 +57,8 @@ std::vector<model::Job> layouts() {
     for (const int p : {1, 2, 4, 8, 16, 32})
       for (const int b : {1, 2, 4})
         for (const int v : {1, 2, 3})
-          for (const auto recompute : {model::Recompute::none, model::Recompute::selective, model::Recompute::full})
+          for (const auto recompute :
+               {model::Recompute::none, model::Recompute::selective, model::Recompute::full})
             for (const auto shard : {model::Shard::none, model::Shard::optimizer}) {
               model::Job j = job();
               j.layout.tensor = t;
@@ -62,7 +70,8 @@ std::vector<model::Job> layouts() {
               j.layout.sequence_parallel = t > 1;
               j.layout.recompute = recompute;
               j.layout.shard = shard;
-              const bool possible = j.global_batch % (j.layout.data * b) == 0 && 96 % (p * v) == 0 && (v == 1 || p > 1);
+              const bool possible = j.global_batch % (j.layout.data * b) == 0 &&
+                                    96 % (p * v) == 0 && (v == 1 || p > 1);
               if (possible) out.push_back(j);
             }
   return out;
@@ -70,8 +79,8 @@ std::vector<model::Job> layouts() {
 
 bool sums(const Prediction& p) {
   const StepTime& t = p.time;
-  const Seconds all = t.compute() + t.tensor + t.context + t.expert + t.pipeline + t.bubble + t.data + t.optimizer +
-                      t.offload + t.overhead;
+  const Seconds all = t.compute() + t.tensor + t.context + t.expert + t.pipeline + t.bubble +
+                      t.data + t.optimizer + t.offload + t.overhead;
   return std::abs(all / t.total - 1) < 1e-9 && t.total > Seconds{};
 }
 

@@ -30,8 +30,8 @@ void give(const report::Table& table, std::vector<report::Input> inputs, const G
 }
 
 Exit refuse(const Problems& problems, Io& io) {
-  io.err(report::to_text(problems,
-                         {.colour = io.colour ? report::Colour::yes : report::Colour::no}));
+  io.err(
+      report::to_text(problems, {.colour = io.colour ? report::Colour::yes : report::Colour::no}));
   return Exit::bad_input;
 }
 

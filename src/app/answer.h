@@ -17,15 +17,16 @@ namespace railyard::app {
 
 struct Answer {
   std::vector<report::Input> inputs = {};
-  std::function<void(json::Writer&)> json = {};      ///< exactly one value
-  std::function<std::string(int width)> text = {};   ///< the screen
-  std::function<std::string()> csv = {};             ///< one header line, rows
+  std::function<void(json::Writer&)> json = {};     ///< exactly one value
+  std::function<std::string(int width)> text = {};  ///< the screen
+  std::function<std::string()> csv = {};            ///< one header line, rows
 };
 
 /// Prints it to `io.out`.
 void give(const Answer& answer, const Given& given, Io& io);
 /// An answer that is one table, the same in all three forms.
-void give(const report::Table& table, std::vector<report::Input> inputs, const Given& given, Io& io);
+void give(const report::Table& table, std::vector<report::Input> inputs, const Given& given,
+          Io& io);
 
 /// Prints the problems to `io.err`; a command returns what this returns.
 Exit refuse(const Problems& problems, Io& io);

@@ -15,9 +15,14 @@ std::string bug_report(std::span<const std::string> words, std::string_view what
       inputs += "  input    " + word + "  sha256 " + sha256(*bytes) + '\n';
   }
   return "railyard: a mistake in railyard, not in what you typed\n"
-         "  command  " + line + "\n"
-         "  message  " + std::string(what) + "\n"
-         "  version  " + std::string(version()) + ", " + std::string(compiler()) + '\n' + inputs +
+         "  command  " +
+         line +
+         "\n"
+         "  message  " +
+         std::string(what) +
+         "\n"
+         "  version  " +
+         std::string(version()) + ", " + std::string(compiler()) + '\n' + inputs +
          "Please report it with these lines and the input files. Nothing was sent.\n";
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// A command described as data. The parser, the help page, the shell completions and the tests all read
-// the same description, so an option that is missing in one of them cannot exist.
+// A command described as data. The parser, the help page, the shell completions and the tests all
+// read the same description, so an option that is missing in one of them cannot exist.
 
 #include <cstdint>
 #include <functional>
@@ -17,13 +17,13 @@ namespace railyard::app {
 enum class Value : std::uint8_t { none, text, file, folder, integer, number, choice, part };
 
 struct Option {
-  std::string name = {};     ///< "--format"
-  char letter = 0;           ///< short form, only for the common ones
-  Value value = Value::none;  ///< none: a flag
+  std::string name = {};         ///< "--format"
+  char letter = 0;               ///< short form, only for the common ones
+  Value value = Value::none;     ///< none: a flag
   std::string placeholder = {};  ///< "FILE", as help shows it
   std::string summary = {};
   std::vector<std::string> choices = {};  ///< of Value::choice
-  std::string fallback = {};  ///< the value when the option is not given
+  std::string fallback = {};              ///< the value when the option is not given
   bool repeats = false;
 };
 
@@ -49,8 +49,8 @@ struct ExitNote {
 
 enum class Format : std::uint8_t { table, json, csv };
 
-/// What the user typed, checked against the description. Asking for a name that the description does
-/// not have is our mistake and throws std::logic_error.
+/// What the user typed, checked against the description. Asking for a name that the description
+/// does not have is our mistake and throws std::logic_error.
 class Given {
  public:
   struct Slot {

@@ -1,6 +1,6 @@
-// The one file that includes CLI11 (its header takes four seconds to compile). CLI11 splits the words
-// into options and arguments; what may be given, and what is said when it is wrong, comes from the
-// command's description.
+// The one file that includes CLI11 (its header takes four seconds to compile). CLI11 splits the
+// words into options and arguments; what may be given, and what is said when it is wrong, comes
+// from the command's description.
 
 #include "app/command_line.h"
 
@@ -71,7 +71,7 @@ std::string expected_of(const Domain& domain, const std::string& value) {
 
 /// What is wrong with the first bad value, if there is one.
 std::optional<Problem> check_values(const Command& command, const Domain& domain,
-                          const std::vector<std::string>& values) {
+                                    const std::vector<std::string>& values) {
   for (const std::string& value : values)
     if (const std::string expected = expected_of(domain, value); !expected.empty())
       return mistake(command, {expected + " for " + domain.name, quoted(value),

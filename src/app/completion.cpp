@@ -8,7 +8,8 @@ namespace railyard::app {
 
 namespace {
 
-constexpr std::string_view kBash = R"sh(# railyard: tab completion for bash.   eval "$(railyard completion bash)"
+constexpr std::string_view kBash =
+    R"sh(# railyard: tab completion for bash.   eval "$(railyard completion bash)"
 _railyard() {
   local -a found
   mapfile -t found < <(railyard completion candidates -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
@@ -36,7 +37,8 @@ _railyard() {
 compdef _railyard railyard
 )sh";
 
-constexpr std::string_view kFish = R"sh(# railyard: tab completion for fish.   railyard completion fish | source
+constexpr std::string_view kFish =
+    R"sh(# railyard: tab completion for fish.   railyard completion fish | source
 function __railyard_candidates
     set -l typed (commandline -opc) (commandline -ct)
     set -l found (railyard completion candidates -- $typed[2..-1] 2>/dev/null)
@@ -113,8 +115,8 @@ std::vector<std::string> candidates(const std::vector<Command>& table,
     found = {"--help"};
     for (const Option& o : all_options(*match->command)) found.push_back(o.name);
   } else {
-    found = of_value(
-        wanted_after(*match->command, std::span(finished).subspan(match->words)), parts);
+    found =
+        of_value(wanted_after(*match->command, std::span(finished).subspan(match->words)), parts);
   }
   if (found.size() == 1 && found.front().starts_with(':')) return found;
   std::erase_if(found, [&](const std::string& word) { return !word.starts_with(last); });

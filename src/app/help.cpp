@@ -30,7 +30,8 @@ std::string entries(const std::vector<Entry>& list, int width) {
       out += "  " + e.what + '\n';
       before = indent;
     }
-    for (const std::string& line : report::wrap(e.meaning, std::max(kNarrowest, width - left - 4))) {
+    for (const std::string& line :
+         report::wrap(e.meaning, std::max(kNarrowest, width - left - 4))) {
       out += before + line + '\n';
       before = indent;
     }
@@ -107,9 +108,11 @@ std::string overview(const std::vector<Command>& table, int width) {
     if (!command.examples.empty() && examples.size() < kExamples)
       examples.push_back({command.examples.front().line, command.examples.front().what});
   const std::vector<std::string> names = report::wrap(first_words(table), width - 2);
-  std::string out = std::string(signature()) +
-                    ": what a training job does on a cluster, what holds it back, what to change\n\n"
-                    "Begin with:\n" + entries(examples, width) + "\nCommands:\n";
+  std::string out =
+      std::string(signature()) +
+      ": what a training job does on a cluster, what holds it back, what to change\n\n"
+      "Begin with:\n" +
+      entries(examples, width) + "\nCommands:\n";
   for (const std::string& line : names) out += "  " + line + '\n';
   out += "\nEvery command has --help. Answers go to standard output, as table, json or csv.\n";
   // A second line of commands takes the place of this one: twelve lines are enough.

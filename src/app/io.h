@@ -1,7 +1,7 @@
 #pragma once
-// What a command may touch of the outside world: two streams, the shape of the terminal, a clock, and
-// where the catalogue lies. A command is data in, result out; because it gets its world handed in, a
-// test needs no process, and nothing below this room reads an environment variable or prints.
+// What a command may touch of the outside world: two streams, the shape of the terminal, a clock,
+// and where the catalogue lies. A command is data in, result out; because it gets its world handed
+// in, a test needs no process, and nothing below this room reads an environment variable or prints.
 
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,6 @@
 #pragma once
-// The surroundings of this process as a command may see them: streams, terminal, environment, clock.
-// The only file that asks the operating system for any of them.
+// The surroundings of this process as a command may see them: streams, terminal, environment,
+// clock. The only file that asks the operating system for any of them.
 
 #include "app/io.h"
 

@@ -23,7 +23,8 @@ Exit misused(const Problem& problem, const Io& io) {
 }
 
 /// The page of the command that `words` begin with, of a group of commands, or the overview.
-Exit show_help(std::span<const std::string> words, const std::vector<Command>& table, const Io& io) {
+Exit show_help(std::span<const std::string> words, const std::vector<Command>& table,
+               const Io& io) {
   if (words.empty()) {
     io.out(overview(table, io.width));
     return Exit::ok;

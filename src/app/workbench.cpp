@@ -59,8 +59,8 @@ Checked<model::Job> Workbench::job(const std::string& path) {
   auto bytes = read(path);
   if (!bytes) return as_problems(std::move(bytes).error());
   if (intake::sniff_megatron_arguments(std::string_view(*bytes).substr(0, kHead)) > kSure)
-    return model::job_from(
-        RY_TRY(intake::read_megatron_arguments({.file = path, .bytes = *bytes})), stacks_);
+    return model::job_from(RY_TRY(intake::read_megatron_arguments({.file = path, .bytes = *bytes})),
+                           stacks_);
   const yaml::Document document = RY_TRY(yaml::Document::parse(path, *std::move(bytes)));
   if (auto wrong = not_a_job(document)) return as_problems(*std::move(wrong));
   return model::parse_job(document, catalog_, stacks_,

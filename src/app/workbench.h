@@ -1,10 +1,10 @@
 #pragma once
 // What a command about a cluster and a job works with: the catalogue, the software stacks, the
-// calibration, and the user's files read against them. It remembers every file that it read, for the
-// `inputs` of the answer.
+// calibration, and the user's files read against them. It remembers every file that it read, for
+// the `inputs` of the answer.
 //
-// This is where the rooms meet: a job file may name a config.json, whose reader is in intake, and may
-// itself be the log or the launch script of a Megatron-LM run.
+// This is where the rooms meet: a job file may name a config.json, whose reader is in intake, and
+// may itself be the log or the launch script of a Megatron-LM run.
 
 #include <string>
 #include <string_view>

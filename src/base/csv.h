@@ -1,6 +1,6 @@
 #pragma once
-// Comma-separated tables by column name. Fields with a comma stand in double quotes; LF and CRLF line
-// ends; an empty field means "not given", never zero.
+// Comma-separated tables by column name. Fields with a comma stand in double quotes; LF and CRLF
+// line ends; an empty field means "not given", never zero.
 
 #include <optional>
 #include <string>

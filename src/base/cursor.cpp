@@ -54,7 +54,9 @@ Problem Cursor::problem(std::string_view expected, std::string hint) const {
 std::string Cursor::found() const {
   if (rest_.empty()) return "end of file";
   if (rest_.front() == '\n' || rest_.front() == '\r') return "end of line";
-  return '\'' + std::string(rest_.substr(0, std::min<std::size_t>(rest_.find_first_of(" \r\n"), 24))) + '\'';
+  return '\'' +
+         std::string(rest_.substr(0, std::min<std::size_t>(rest_.find_first_of(" \r\n"), 24))) +
+         '\'';
 }
 
 }  // namespace railyard

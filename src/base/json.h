@@ -1,6 +1,6 @@
 #pragma once
-// JSON out: a writer that keeps key order, escapes, and prints the shortest number that reads back the
-// same. JSON in: small files come through simdjson into a tree (json_reader.h).
+// JSON out: a writer that keeps key order, escapes, and prints the shortest number that reads back
+// the same. JSON in: small files come through simdjson into a tree (json_reader.h).
 
 #include <concepts>
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace railyard::json {
 
-/// Writes one value. Keys come out in the order of the calls; not-a-number and infinity become null.
+/// Writes one value. Keys come out in the order of the calls; not-a-number and infinity become
+/// null.
 class Writer {
  public:
   Writer& begin_object();

@@ -127,9 +127,9 @@ Checked<yaml::Document> parse(std::string file, std::string bytes) {
     const char* where = nullptr;
     // A document that could not even be opened has no location to ask for.
     if (opened && !document.current_location().get(where) && where) at = where;
-    const std::size_t offset =
-        std::min(static_cast<std::size_t>(at - padded.data()), bytes.size());
-    return as_problems(Text{file, bytes}.problem_at(offset, "JSON", simdjson::error_message(error)));
+    const std::size_t offset = std::min(static_cast<std::size_t>(at - padded.data()), bytes.size());
+    return as_problems(
+        Text{file, bytes}.problem_at(offset, "JSON", simdjson::error_message(error)));
   }
   return yaml::Document::adopt(std::move(file), std::move(bytes), std::move(root));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// JSON in: simdjson validates and splits, the result is the same tree that YAML gives, so that every
-// reader above works on one kind of node. Places are worked out from the byte offsets.
+// JSON in: simdjson validates and splits, the result is the same tree that YAML gives, so that
+// every reader above works on one kind of node. Places are worked out from the byte offsets.
 
 #include <string>
 

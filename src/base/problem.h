@@ -1,8 +1,8 @@
 #pragma once
 // A user's mistake is a value with a place; our own mistake is an abort.
 //
-// A Problem says where, what was expected, what was found, and what to do about it. Readers that can
-// go on collect Problems, so that one run shows all mistakes of a file.
+// A Problem says where, what was expected, what was found, and what to do about it. Readers that
+// can go on collect Problems, so that one run shows all mistakes of a file.
 
 #include <expected>
 #include <string>
@@ -58,10 +58,10 @@ std::string_view line_of(std::string_view bytes, int line);
 }  // namespace railyard
 
 // g++ 12 has no std::expected::and_then. Returns the error from the enclosing function.
-#define RY_TRY(expr)                                                        \
-  __extension__({                                                           \
-    auto ry_result = (expr);                                                \
-    if (!ry_result) [[unlikely]]                                            \
-      return std::unexpected(std::move(ry_result).error());                 \
-    *std::move(ry_result);                                                  \
+#define RY_TRY(expr)                                        \
+  __extension__({                                           \
+    auto ry_result = (expr);                                \
+    if (!ry_result) [[unlikely]]                            \
+      return std::unexpected(std::move(ry_result).error()); \
+    *std::move(ry_result);                                  \
   })

@@ -97,8 +97,7 @@ inline constexpr Bytes B = Bytes::si(1), KiB = Bytes::si(1024), MiB = Bytes::si(
                        KB = Bytes::si(1e3), MB = Bytes::si(1e6), GB = Bytes::si(1e9),
                        TB = Bytes::si(1e12);
 inline constexpr Seconds second = Seconds::si(1), ms = Seconds::si(1e-3), us = Seconds::si(1e-6),
-                         ns = Seconds::si(1e-9), hour = Seconds::si(3600),
-                         day = Seconds::si(86400);
+                         ns = Seconds::si(1e-9), hour = Seconds::si(3600), day = Seconds::si(86400);
 inline constexpr Bandwidth Gbps = Bandwidth::si(1e9 / 8), GBps = Bandwidth::si(1e9),
                            TBps = Bandwidth::si(1e12);
 inline constexpr Flops flop = Flops::si(1), GFLOP = Flops::si(1e9), TFLOP = Flops::si(1e12);

@@ -11,11 +11,10 @@ namespace {
 
 using Word = std::uint32_t;
 
-/// The first 32 fraction bits of a root of `n`. The standard derives its constants from roots of the
-/// first primes; a double keeps 52 bits, enough for 32 of them behind at most five integer bits.
-Word fraction_bits(double root) {
-  return static_cast<Word>((root - std::floor(root)) * 0x1p32);
-}
+/// The first 32 fraction bits of a root of `n`. The standard derives its constants from roots of
+/// the first primes; a double keeps 52 bits, enough for 32 of them behind at most five integer
+/// bits.
+Word fraction_bits(double root) { return static_cast<Word>((root - std::floor(root)) * 0x1p32); }
 
 struct Constants {
   std::array<Word, 64> round{};  ///< cube roots of the first 64 primes

@@ -1,6 +1,6 @@
 #pragma once
-// SHA-256 (FIPS 180-4), so that a result can name the very bytes it was computed from. Nothing here is
-// about secrecy; sixty lines are cheaper than a dependency on a TLS library.
+// SHA-256 (FIPS 180-4), so that a result can name the very bytes it was computed from. Nothing here
+// is about secrecy; sixty lines are cheaper than a dependency on a TLS library.
 
 #include <string>
 #include <string_view>

@@ -61,8 +61,8 @@ class Document {
 /// "a map", "a list", "'80'", "nothing": how a node is named in an error.
 std::string describe(const Node& node);
 
-/// Reads the fields of one map. Remembers what was asked for; `done()` reports every key that nobody
-/// asked for, with the nearest one that somebody did. All mistakes go to one list.
+/// Reads the fields of one map. Remembers what was asked for; `done()` reports every key that
+/// nobody asked for, with the nearest one that somebody did. All mistakes go to one list.
 class Fields {
  public:
   Fields(const Document& doc, const Node& node, Problems& problems, std::string what);

@@ -113,7 +113,8 @@ void read_compilation(const csv::Table& t, std::string_view file, Problems& prob
       if (const std::size_t at = run.other.find(kRecalledBatch); at != std::string::npos) {
         int n = 0;
         const char* digits = run.other.data() + at + kRecalledBatch.size();
-        if (std::from_chars(digits, run.other.data() + run.other.size(), n).ec == std::errc{}) run.global_batch = n;
+        if (std::from_chars(digits, run.other.data() + run.other.size(), n).ec == std::errc{})
+          run.global_batch = n;
       }
     for (const std::string_view name : {"peak_mem_GB", "peak_mem_GiB", "gpu_mem_GB"})
       if (const auto gb = token(run.other, name)) run.memory_gb = gb;
@@ -224,11 +225,12 @@ Checked<TrainingRuns> read_training_csv(Text text) {
     out.layout = TrainingTable::h200_runs;
     read_h200(table, text.file, problems, out.runs);
   } else {
-    problems.push_back({.at = {std::string(text.file), 1, 1},
-                        .expected = "the header of a table of training runs",
-                        .found = "'" + (table.columns().empty() ? "" : table.columns().front()) + ",...'",
-                        .hint = "known: columns metric and source (compilation), zero_stage and status "
-                                "(nanotron sweep), step_time_s (vTrain), step_ms and world (H200)"});
+    problems.push_back(
+        {.at = {std::string(text.file), 1, 1},
+         .expected = "the header of a table of training runs",
+         .found = "'" + (table.columns().empty() ? "" : table.columns().front()) + ",...'",
+         .hint = "known: columns metric and source (compilation), zero_stage and status "
+                 "(nanotron sweep), step_time_s (vTrain), step_ms and world (H200)"});
   }
   if (!problems.empty()) return std::unexpected(std::move(problems));
   return out;

@@ -1,7 +1,7 @@
 #pragma once
 // Tables of measured training runs. Four layouts are known by their header: the compilation of
-// published runs (one metric per line), the nanotron sweep (throughput and memory, or a failure), the
-// vTrain node grid (step time), and our own H200 runs.
+// published runs (one metric per line), the nanotron sweep (throughput and memory, or a failure),
+// the vTrain node grid (step time), and our own H200 runs.
 
 #include <string_view>
 #include <vector>

@@ -18,8 +18,8 @@ struct Accuracy {
 /// `errors` of the predicted rows; `n` counts all rows.
 Accuracy accuracy(std::span<const double> errors, int n);
 
-/// Spearman's rank correlation; ties share their mean rank. Zero for fewer than two points or when one
-/// side is constant.
+/// Spearman's rank correlation; ties share their mean rank. Zero for fewer than two points or when
+/// one side is constant.
 double spearman(std::span<const double> a, std::span<const double> b);
 
 }  // namespace railyard::judge

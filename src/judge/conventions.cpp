@@ -24,11 +24,17 @@ Checked<Conventions> load_conventions(const std::string& path) {
     f.need("stack");
     f.text("stack", c.stack);
     f.flag("sequence_parallel", c.sequence_parallel);
-    f.choice<AttentionFlops>("attention_flops", {{"half", AttentionFlops::half}, {"whole", AttentionFlops::whole}}, c.attention_flops);
+    f.choice<AttentionFlops>("attention_flops",
+                             {{"half", AttentionFlops::half}, {"whole", AttentionFlops::whole}},
+                             c.attention_flops);
     f.flag("untouched_test", c.reserved_test);
     f.flag("fit", c.fit);
     f.integer("vocab", c.vocab);
-    f.choice<model::Recompute>("recompute", {{"none", model::Recompute::none}, {"selective", model::Recompute::selective}, {"full", model::Recompute::full}}, c.recompute);
+    f.choice<model::Recompute>("recompute",
+                               {{"none", model::Recompute::none},
+                                {"selective", model::Recompute::selective},
+                                {"full", model::Recompute::full}},
+                               c.recompute);
     f.integer("recompute_modules", c.recompute_modules, 0, 63);
     f.flag("device_memory", c.device_memory);
     f.flag("fsdp", c.fsdp);
@@ -46,7 +52,12 @@ Checked<Conventions> load_conventions(const std::string& path) {
     f.text("text", n.text);
     f.integer("nics", n.nics, 1, 64);
     f.bandwidth("port_rate", n.port_rate);
-    f.choice<model::Transport>("transport", {{"infiniband", model::Transport::infiniband}, {"roce", model::Transport::roce}, {"tcp", model::Transport::tcp}, {"efa", model::Transport::efa}}, n.transport);
+    f.choice<model::Transport>("transport",
+                               {{"infiniband", model::Transport::infiniband},
+                                {"roce", model::Transport::roce},
+                                {"tcp", model::Transport::tcp},
+                                {"efa", model::Transport::efa}},
+                               n.transport);
     f.done();
     out.networks.push_back(std::move(n));
   });

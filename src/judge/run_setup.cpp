@@ -17,10 +17,13 @@ using model::Job;
 using model::Layout;
 using Why = std::unexpected<std::string>;
 
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
 
 /// The architecture: what the line prints over what the family is known for.
-std::expected<Architecture, std::string> architecture(const TrainingRun& run, const model::Catalog& catalog,
+std::expected<Architecture, std::string> architecture(const TrainingRun& run,
+                                                      const model::Catalog& catalog,
                                                       const Convention& convention) {
   const Architecture* base = model::find_base(catalog, run.model);
   Architecture a;
@@ -53,7 +56,9 @@ std::expected<Architecture, std::string> architecture(const TrainingRun& run, co
     const int tensor = run.tensor.value_or(1), wanted = a.heads;
     int best = 0;
     for (int heads = tensor; heads <= a.hidden / 16; heads += tensor)
-      if (a.hidden % heads == 0 && (best == 0 || std::abs(heads - wanted) < std::abs(best - wanted))) best = heads;
+      if (a.hidden % heads == 0 &&
+          (best == 0 || std::abs(heads - wanted) < std::abs(best - wanted)))
+        best = heads;
     if (best > 0) {
       a.heads = a.kv_heads = best;
       a.head_dim = 0;
@@ -62,19 +67,23 @@ std::expected<Architecture, std::string> architecture(const TrainingRun& run, co
   if (run.kv_heads && !a.latent) a.kv_heads = *run.kv_heads;
   if (a.kv_heads == 0) a.kv_heads = a.heads;
   if (run.ffn) {
-    // expert tables print the width of one expert (Qwen3, GPT-OSS) or of the dense layers (DeepSeek)
+    // expert tables print the width of one expert (Qwen3, GPT-OSS) or of the dense layers
+    // (DeepSeek)
     if (a.experts && a.experts->dense_layers == 0)
       a.experts->ffn = *run.ffn;
     else
       a.ffn = *run.ffn;
   }
   // A reduced model keeps the kinds of layers: of the leading dense ones, one.
-  if (a.experts && has(run.model, " cut to ")) a.experts->dense_layers = std::min(a.experts->dense_layers, 1);
+  if (a.experts && has(run.model, " cut to "))
+    a.experts->dense_layers = std::min(a.experts->dense_layers, 1);
   if (a.ffn == 0) a.ffn = 4 * a.hidden;
   if (run.vocab) a.vocab = *run.vocab;
   if (a.vocab == 0) a.vocab = convention.vocab;
-  if (a.vocab == 0) return Why("no vocabulary size: not printed, and the model is not in the catalogue");
-  if (a.layers == 0 || a.hidden == 0 || a.heads == 0) return Why("model dimensions are not complete");
+  if (a.vocab == 0)
+    return Why("no vocabulary size: not printed, and the model is not in the catalogue");
+  if (a.layers == 0 || a.hidden == 0 || a.heads == 0)
+    return Why("model dimensions are not complete");
   return a;
 }
 
@@ -109,7 +118,8 @@ void read_sharding(const TrainingRun& run, Job& job) {
     l.reshard_after_forward = false;
   }
   if (has(z, "group=")) l.shard_group = trailing_number(z, "group=", 0);
-  if (z.starts_with("FSDP") && z.size() > 4 && z[4] >= '3' && z[4] <= '9') l.shard_group = trailing_number(z, "FSDP", 0);
+  if (z.starts_with("FSDP") && z.size() > 4 && z[4] >= '3' && z[4] <= '9')
+    l.shard_group = trailing_number(z, "FSDP", 0);
 }
 
 void read_recompute(const TrainingRun& run, const Convention& convention, Job& job) {
@@ -126,12 +136,15 @@ void read_recompute(const TrainingRun& run, const Convention& convention, Job& j
     l.recompute = model::Recompute::selective;
     if (has(r, "+SP")) l.sequence_parallel = true;
   } else if (r.starts_with("partial")) {
-    l.recompute_modules = model::recompute_norms | model::recompute_activation_function | model::recompute_latent_projection;
+    l.recompute_modules = model::recompute_norms | model::recompute_activation_function |
+                          model::recompute_latent_projection;
   }
 }
 
-std::expected<model::Cluster, std::string> cluster(const TrainingRun& run, const model::Catalog& catalog,
-                                                   const Conventions& conventions, const Layout& layout) {
+std::expected<model::Cluster, std::string> cluster(const TrainingRun& run,
+                                                   const model::Catalog& catalog,
+                                                   const Conventions& conventions,
+                                                   const Layout& layout) {
   const model::Accelerator* part = catalog.accelerator(run.gpu);
   if (!part) return Why("unknown accelerator '" + run.gpu + "'");
   model::ClusterSpec spec;
@@ -184,7 +197,9 @@ std::expected<Seconds, std::string> measured(const TrainingRun& run, const RunSe
     case RunMetric::hfu: {
       // selective recomputation repeats attention alone
       const Flops attention = predict::model_flops(job, true) - predict::model_flops(job, false);
-      const Flops extra = job.layout.recompute == model::Recompute::selective ? attention * (2.0 / 3.0) / gpus : Flops{};
+      const Flops extra = job.layout.recompute == model::Recompute::selective
+                              ? attention * (2.0 / 3.0) / gpus
+                              : Flops{};
       return (again * model + extra) / (run.value / 100 * peak);
     }
     case RunMetric::pct_peak: return again * model / (run.value / 100 * peak);
@@ -197,7 +212,8 @@ std::expected<Seconds, std::string> measured(const TrainingRun& run, const RunSe
 }  // namespace
 
 std::expected<RunSetup, std::string> set_up(const TrainingRun& run, const model::Catalog& catalog,
-                                            const model::Stacks& stacks, const Conventions& conventions) {
+                                            const model::Stacks& stacks,
+                                            const Conventions& conventions) {
   const Convention* convention = conventions.of(run);
   if (!convention) return Why("no convention is known for this source");
   const model::Stack* stack = stacks.find(convention->stack);
@@ -213,8 +229,10 @@ std::expected<RunSetup, std::string> set_up(const TrainingRun& run, const model:
   job.sequence = *run.sequence;
   job.precision = RY_TRY(precision(run.precision));
   job.software = stack->software;
-  if (has(run.other, "compiled") || has(run.other, "torch.compile") || has(run.other, " compile")) job.software.compiled = true;
-  if (has(run.other, "TP comm overlap") || has(run.other, "AsyncTP")) job.software.overlap_tensor = true;
+  if (has(run.other, "compiled") || has(run.other, "torch.compile") || has(run.other, " compile"))
+    job.software.compiled = true;
+  if (has(run.other, "TP comm overlap") || has(run.other, "AsyncTP"))
+    job.software.overlap_tensor = true;
   if (has(run.other, "LoRA")) job.adapters_only = true;
   if (has(run.model, "LoRA")) job.adapters_only = true;
   if (has(run.other, "cross-entropy fusion")) job.software.fused_loss = true;
@@ -227,8 +245,8 @@ std::expected<RunSetup, std::string> set_up(const TrainingRun& run, const model:
   l.expert = run.expert.value_or(1);
   const int model_ways = l.tensor * l.pipeline * l.context;
   if (*run.gpus % model_ways != 0)
-    return Why("layout tensor x pipeline x context = " + std::to_string(model_ways) + " does not divide " +
-               std::to_string(*run.gpus) + " accelerators");
+    return Why("layout tensor x pipeline x context = " + std::to_string(model_ways) +
+               " does not divide " + std::to_string(*run.gpus) + " accelerators");
   l.data = *run.gpus / model_ways;
   l.virtual_stages = run.virtual_stages.value_or(convention->virtual_stages);
   if (run.interleaved) l.virtual_stages = 2;
@@ -240,10 +258,11 @@ std::expected<RunSetup, std::string> set_up(const TrainingRun& run, const model:
 
   out.open_recompute = run.recompute.empty() && convention->recompute == model::Recompute::none;
   out.open_micro_batch = !run.micro_batch;
-  out.open_virtual_stages = !run.virtual_stages && l.pipeline > 1 && convention->virtual_stages == 1 &&
-                            convention->interleaves;
+  out.open_virtual_stages = !run.virtual_stages && l.pipeline > 1 &&
+                            convention->virtual_stages == 1 && convention->interleaves;
   out.full = run.layers && run.hidden && run.heads && run.micro_batch && run.global_batch &&
-             !run.interleaved && !has(run.other, "not resolved") && !has(run.other, "several config");
+             !run.interleaved && !has(run.other, "not resolved") &&
+             !has(run.other, "several config");
   l.micro_batch = convention->local_batch && l.pipeline > 1 ? 1 : run.micro_batch.value_or(1);
   if (l.shard == model::Shard::full && l.pipeline > 1) l.reshard_after_forward = false;
   if (run.global_batch) {
@@ -255,16 +274,20 @@ std::expected<RunSetup, std::string> set_up(const TrainingRun& run, const model:
   }
   if (job.global_batch % (l.data * l.micro_batch) != 0) {
     if (!run.micro_batch && job.global_batch % l.data != 0)
-      return Why("global batch " + std::to_string(job.global_batch) + " is not a multiple of data parallel " + std::to_string(l.data));
+      return Why("global batch " + std::to_string(job.global_batch) +
+                 " is not a multiple of data parallel " + std::to_string(l.data));
     if (job.micro_batches() < 1)
-      return Why("global batch " + std::to_string(job.global_batch) + " is below data x micro-batch");
+      return Why("global batch " + std::to_string(job.global_batch) +
+                 " is below data x micro-batch");
   }
-  if (l.pipeline * l.virtual_stages > job.model.layers && l.schedule == model::Schedule::interleaved) {
+  if (l.pipeline * l.virtual_stages > job.model.layers &&
+      l.schedule == model::Schedule::interleaved) {
     l.virtual_stages = std::max(1, job.model.layers / l.pipeline);
     if (l.virtual_stages == 1) l.schedule = model::Schedule::one_f_one_b;
   }
   if (l.pipeline > job.model.layers) return Why("more pipeline stages than layers");
-  if (l.expert > l.tensor * l.data * l.context) return Why("expert parallel is larger than tensor x data x context");
+  if (l.expert > l.tensor * l.data * l.context)
+    return Why("expert parallel is larger than tensor x data x context");
 
   out.cluster = RY_TRY(cluster(run, catalog, conventions, l));
   out.measured = RY_TRY(measured(run, out, *convention));

@@ -47,7 +47,8 @@ struct Predicted {
   predict::Prediction prediction;
 };
 
-std::expected<Predicted, std::string> predict_run(const TrainingRun& run, const ValidationInputs& in) {
+std::expected<Predicted, std::string> predict_run(const TrainingRun& run,
+                                                  const ValidationInputs& in) {
   Predicted out;
   out.setup = RY_TRY(set_up(run, in.catalog, in.stacks, in.conventions));
   const fabric::Machine machine = fabric::summarise(out.setup.cluster);
@@ -80,13 +81,13 @@ namespace {
 void settle_recompute(model::Job& job, const predict::StepModel& model) {
   using model::Recompute;
   using enum model::RecomputeModule;
-  constexpr int kSteps[] = {0,
-                            recompute_core_attention,
-                            recompute_core_attention | recompute_norms | recompute_activation_function,
-                            recompute_core_attention | recompute_norms | recompute_activation_function |
-                                recompute_latent_projection,
-                            recompute_core_attention | recompute_norms | recompute_activation_function |
-                                recompute_latent_projection | recompute_mlp | recompute_moe};
+  constexpr int kSteps[] = {
+      0, recompute_core_attention,
+      recompute_core_attention | recompute_norms | recompute_activation_function,
+      recompute_core_attention | recompute_norms | recompute_activation_function |
+          recompute_latent_projection,
+      recompute_core_attention | recompute_norms | recompute_activation_function |
+          recompute_latent_projection | recompute_mlp | recompute_moe};
   model::Job trial = job;
   for (const int modules : kSteps) {
     // a fused kernel recomputes its scores anyway
@@ -116,10 +117,13 @@ predict::Prediction best_open_choice(RunSetup& setup, const predict::StepModel& 
     if (setup.open_micro_batch) job.layout.micro_batch = micro;
     if (job.global_batch % (job.layout.data * job.layout.micro_batch) != 0) continue;
     for (int chunks = 1; chunks * job.layout.pipeline <= job.model.layers; ++chunks) {
-      if (chunks > 1 && (!setup.open_virtual_stages || job.model.layers % (chunks * job.layout.pipeline) != 0)) continue;
+      if (chunks > 1 &&
+          (!setup.open_virtual_stages || job.model.layers % (chunks * job.layout.pipeline) != 0))
+        continue;
       if (setup.open_virtual_stages) {
         job.layout.virtual_stages = chunks;
-        job.layout.schedule = chunks > 1 ? model::Schedule::interleaved : model::Schedule::one_f_one_b;
+        job.layout.schedule =
+            chunks > 1 ? model::Schedule::interleaved : model::Schedule::one_f_one_b;
       }
       const predict::Prediction p = model.predict(job);
       const bool better = p.memory.fits() && (!fits || p.time.total < best.time.total);
@@ -140,7 +144,8 @@ std::string source_group(const std::string& source) {
   return source.substr(0, end);
 }
 
-TrainingValidation validate_training(const std::vector<TrainingRun>& runs, const ValidationInputs& in) {
+TrainingValidation validate_training(const std::vector<TrainingRun>& runs,
+                                     const ValidationInputs& in) {
   TrainingValidation out;
   std::vector<double> all, full;
   int counted = 0, full_rows = 0, inside = 0;
@@ -156,7 +161,8 @@ TrainingValidation validate_training(const std::vector<TrainingRun>& runs, const
       row.predicted = p->prediction.time.total.si();
       row.error = row.predicted / row.measured - 1;
       row.full = p->setup.full;
-      row.inside_band = row.measured >= row.predicted * p->prediction.low && row.measured <= row.predicted * p->prediction.high;
+      row.inside_band = row.measured >= row.predicted * p->prediction.low &&
+                        row.measured <= row.predicted * p->prediction.high;
       inside += row.inside_band ? 1 : 0;
       all.push_back(*row.error);
       if (row.full) {
@@ -169,7 +175,8 @@ TrainingValidation validate_training(const std::vector<TrainingRun>& runs, const
   out.sources = by_source(out.rows);
   out.overall = accuracy(all, counted);
   out.full_rows = accuracy(full, full_rows);
-  out.band_coverage = all.empty() ? 0 : static_cast<double>(inside) / static_cast<double>(all.size());
+  out.band_coverage =
+      all.empty() ? 0 : static_cast<double>(inside) / static_cast<double>(all.size());
   return out;
 }
 
@@ -179,7 +186,8 @@ MemoryValidation validate_memory(const std::vector<TrainingRun>& runs, const Val
   int counted = 0, false_oom = 0, passed = 0;
   for (const TrainingRun& run : runs) {
     // A compilation prints memory as a metric of its own; sweeps have it beside the throughput.
-    const bool sweep = run.metric == RunMetric::failed || (run.memory_gb && run.metric != RunMetric::peak_alloc_mem);
+    const bool sweep = run.metric == RunMetric::failed ||
+                       (run.memory_gb && run.metric != RunMetric::peak_alloc_mem);
     if (run.metric != RunMetric::peak_alloc_mem && !sweep) continue;
     ValidatedRow row = row_of(run, in);
     auto p = predict_run(run, in);
@@ -193,10 +201,12 @@ MemoryValidation validate_memory(const std::vector<TrainingRun>& runs, const Val
     } else {
       const Convention* convention = in.conventions.of(run);
       const predict::MemoryTerms& memory = p->prediction.memory;
-      row.predicted = (convention && convention->device_memory ? memory.total() : memory.allocated()).si();
+      row.predicted =
+          (convention && convention->device_memory ? memory.total() : memory.allocated()).si();
       row.measured = (run.metric == RunMetric::peak_alloc_mem ? run.value * GiB
                       : run.source.starts_with("railyard")    ? *run.memory_gb * GiB
-                                                              : *run.memory_gb * GB).si();
+                                                              : *run.memory_gb * GB)
+                         .si();
       row.error = row.predicted / row.measured - 1;
       ++counted;
       errors.push_back(*row.error);
@@ -218,7 +228,8 @@ MemoryValidation validate_memory(const std::vector<TrainingRun>& runs, const Val
 /// Fewer say nothing about order.
 constexpr std::size_t kLeastConfigurations = 5;
 
-RankingValidation validate_ranking(const std::vector<TrainingRun>& runs, const ValidationInputs& in) {
+RankingValidation validate_ranking(const std::vector<TrainingRun>& runs,
+                                   const ValidationInputs& in) {
   struct Group {
     std::vector<double> measured, predicted;  // throughputs
   };
@@ -235,7 +246,8 @@ RankingValidation validate_ranking(const std::vector<TrainingRun>& runs, const V
       row.measured = p->setup.measured.si();
       row.predicted = p->prediction.time.total.si();
       row.error = row.predicted / row.measured - 1;
-      Group& g = groups[{run.source, run.model, run.gpus.value_or(0), run.sequence.value_or(0), run.global_batch.value_or(0)}];
+      Group& g = groups[{run.source, run.model, run.gpus.value_or(0), run.sequence.value_or(0),
+                         run.global_batch.value_or(0)}];
       g.measured.push_back(run.value);
       g.predicted.push_back(p->prediction.tokens_per_second_per_gpu);
     }
@@ -245,7 +257,9 @@ RankingValidation validate_ranking(const std::vector<TrainingRun>& runs, const V
     if (g.measured.size() < kLeastConfigurations) continue;
     const auto ours = std::ranges::max_element(g.predicted) - g.predicted.begin();
     const double best = *std::ranges::max_element(g.measured);
-    RankedGroup ranked{.model = std::get<1>(key), .gpus = std::get<2>(key), .configurations = static_cast<int>(g.measured.size())};
+    RankedGroup ranked{.model = std::get<1>(key),
+                       .gpus = std::get<2>(key),
+                       .configurations = static_cast<int>(g.measured.size())};
     ranked.spearman = spearman(g.measured, g.predicted);
     ranked.regret = 1 - g.measured[static_cast<std::size_t>(ours)] / best;
     out.spearman += ranked.spearman;

@@ -1,8 +1,8 @@
 #pragma once
 // Predictions against published runs: training time, memory, ranking.
 //
-// Every line of the table gives a row, predicted or with the reason why not. Lines of one run share a
-// prediction. Groups (ranking) and classes (memory) weigh equally.
+// Every line of the table gives a row, predicted or with the reason why not. Lines of one run share
+// a prediction. Groups (ranking) and classes (memory) weigh equally.
 
 #include <optional>
 #include <string>
@@ -29,10 +29,10 @@ struct ValidationInputs {
 struct ValidatedRow {
   Place at = {};
   std::string source = {}, model = {}, metric = {};
-  double measured = 0, predicted = 0;   ///< s, or B for memory
-  std::optional<double> error = {};     ///< predicted / measured - 1
-  std::string reason = {};              ///< why there is no error
-  bool full = false;                    ///< configuration printed in full
+  double measured = 0, predicted = 0;  ///< s, or B for memory
+  std::optional<double> error = {};    ///< predicted / measured - 1
+  std::string reason = {};             ///< why there is no error
+  bool full = false;                   ///< configuration printed in full
   bool inside_band = false;
   bool fit = false, untouched = false;
 };
@@ -48,7 +48,8 @@ struct TrainingValidation {
   Accuracy overall = {}, full_rows = {};
   double band_coverage = 0;  ///< share of predicted rows inside their 80 % band
 };
-TrainingValidation validate_training(const std::vector<facts::TrainingRun>& runs, const ValidationInputs& in);
+TrainingValidation validate_training(const std::vector<facts::TrainingRun>& runs,
+                                     const ValidationInputs& in);
 
 struct MemoryValidation {
   std::vector<ValidatedRow> rows = {};
@@ -57,7 +58,8 @@ struct MemoryValidation {
   int worked = 0, failed = 0;
   double false_oom = 0, passed_failures = 0;
 };
-MemoryValidation validate_memory(const std::vector<facts::TrainingRun>& runs, const ValidationInputs& in);
+MemoryValidation validate_memory(const std::vector<facts::TrainingRun>& runs,
+                                 const ValidationInputs& in);
 
 struct RankedGroup {
   std::string model = {};
@@ -69,10 +71,11 @@ struct RankingValidation {
   std::vector<ValidatedRow> rows = {};
   double spearman = 0, regret = 0;
 };
-RankingValidation validate_ranking(const std::vector<facts::TrainingRun>& runs, const ValidationInputs& in);
+RankingValidation validate_ranking(const std::vector<facts::TrainingRun>& runs,
+                                   const ValidationInputs& in);
 
-/// Predicts the job; where its line leaves micro-batch or virtual stages open, the fastest choice that
-/// fits into memory is taken and written into the setup.
+/// Predicts the job; where its line leaves micro-batch or virtual stages open, the fastest choice
+/// that fits into memory is taken and written into the setup.
 predict::Prediction best_open_choice(RunSetup& setup, const predict::StepModel& model);
 
 /// The source's name without the part that differs from submission to submission (MLPerf).

@@ -34,18 +34,18 @@ struct LatentAttention {
 
 /// A state-space mixer layer (Mamba-2), for hybrids such as Nemotron-H.
 struct StateSpace {
-  int layers = 0;       ///< of the total, how many are state-space mixers
+  int layers = 0;            ///< of the total, how many are state-space mixers
   int attention_layers = 0;  ///< how many are attention only
-  int ffn_layers = 0;   ///< how many are FFN or MoE only; the three sum to Architecture::layers
+  int ffn_layers = 0;  ///< how many are FFN or MoE only; the three sum to Architecture::layers
   int heads = 0, head_dim = 0, state = 0, groups = 0, conv = 4;
 };
 
 /// A convolutional network, summed: the small cases (ResNet-50) need no more.
 struct Convolutional {
   double parameters = 0;
-  Flops forward_per_sample = {};       ///< multiply and add counted as two
-  Bytes activations_per_sample = {};   ///< kept for backward at 16 bit
-  int kernels = 0;                     ///< launches of one forward pass
+  Flops forward_per_sample = {};      ///< multiply and add counted as two
+  Bytes activations_per_sample = {};  ///< kept for backward at 16 bit
+  int kernels = 0;                    ///< launches of one forward pass
 };
 
 struct Architecture {
@@ -56,16 +56,17 @@ struct Architecture {
   bool gated = false;            ///< SwiGLU or GeGLU: three FFN matrices
   bool tied_embeddings = false;  ///< logits use the embedding matrix
   bool bias = false;
-  bool qkv_bias = false;    ///< biases on query, key and value alone (Qwen2)
-  bool qk_norm = false;     ///< a norm over every head's query and key (Qwen3, Gemma 3)
-  int norms_per_layer = 2;  ///< Gemma: 4; layers of one mixer only (hybrids, Falcon-7B): 1
+  bool qkv_bias = false;         ///< biases on query, key and value alone (Qwen2)
+  bool qk_norm = false;          ///< a norm over every head's query and key (Qwen3, Gemma 3)
+  int norms_per_layer = 2;       ///< Gemma: 4; layers of one mixer only (hybrids, Falcon-7B): 1
   bool parallel_blocks = false;  ///< attention and FFN side by side (Falcon, GPT-J)
   bool causal = true;
   bool attention_sinks = false;  ///< a learned extra logit per head in the softmax (GPT-OSS)
   Norm norm = Norm::rms_norm;
   Positions positions = Positions::rotary;
-  int window = 0;        ///< sliding-window attention; 0: none
-  int window_every = 1;  ///< one full-attention layer in `window_every` (Gemma, GPT-OSS); 1: all windowed
+  int window = 0;  ///< sliding-window attention; 0: none
+  int window_every =
+      1;  ///< one full-attention layer in `window_every` (Gemma, GPT-OSS); 1: all windowed
   std::optional<Experts> experts = {};
   std::optional<LatentAttention> latent = {};
   std::optional<StateSpace> state_space = {};
@@ -79,17 +80,18 @@ struct Architecture {
 
 /// Parameter counts of an architecture; matrices only where `matmul` says so.
 struct ParameterCount {
-  double attention = 0;      ///< per attention layer
-  double dense_ffn = 0;      ///< per dense FFN layer
-  double moe_router = 0, expert = 0, shared_experts = 0;  ///< per MoE layer; `expert`: one of them.
-                             ///< The router includes the way into and out of Experts::latent
-  double norms = 0;          ///< per layer
-  double state_space = 0;    ///< per state-space layer
-  double embedding = 0;      ///< word and position embeddings
-  double head = 0;           ///< output matrix; 0 when tied
-  double total = 0;          ///< of the model
-  double active = 0;         ///< that a token passes: top_k of the experts, and no embedding
-                             ///< table (a token reads one row) unless it is the head too
+  double attention = 0;  ///< per attention layer
+  double dense_ffn = 0;  ///< per dense FFN layer
+  double moe_router = 0, expert = 0,
+         shared_experts = 0;  ///< per MoE layer; `expert`: one of them.
+                              ///< The router includes the way into and out of Experts::latent
+  double norms = 0;           ///< per layer
+  double state_space = 0;     ///< per state-space layer
+  double embedding = 0;       ///< word and position embeddings
+  double head = 0;            ///< output matrix; 0 when tied
+  double total = 0;           ///< of the model
+  double active = 0;          ///< that a token passes: top_k of the experts, and no embedding
+                              ///< table (a token reads one row) unless it is the head too
 };
 /// Counts every weight that is trained: matrices, biases, norms, embeddings.
 ParameterCount count_parameters(const Architecture& a);

@@ -15,7 +15,13 @@
 
 namespace railyard::model {
 
-enum class Schedule : std::uint8_t { one_f_one_b, gpipe, interleaved, zero_bubble_h1, zero_bubble_h2 };
+enum class Schedule : std::uint8_t {
+  one_f_one_b,
+  gpipe,
+  interleaved,
+  zero_bubble_h1,
+  zero_bubble_h2
+};
 enum class Recompute : std::uint8_t { none, selective, full };
 enum class ContextKind : std::uint8_t { ring, all_to_all };
 /// What the data-parallel group shards. `full` is ZeRO-3, which FSDP does layer by layer.
@@ -26,10 +32,11 @@ enum class AttentionKernel : std::uint8_t { unfused, flash1, flash2, flash3 };
 enum class Offload : std::uint8_t { none, host, cxl };
 enum class OptimizerKind : std::uint8_t { adam, sgd_momentum };
 
-/// Where the work goes. tensor x context x pipeline x data = accelerators used; the expert group lies
-/// inside tensor x context x data.
+/// Where the work goes. tensor x context x pipeline x data = accelerators used; the expert group
+/// lies inside tensor x context x data.
 struct Layout {
-  /// `data` 0: as many as the cluster has room for; fit_to() settles it before anything is predicted.
+  /// `data` 0: as many as the cluster has room for; fit_to() settles it before anything is
+  /// predicted.
   int tensor = 1, pipeline = 1, virtual_stages = 1, data = 1, context = 1, expert = 1;
   int expert_tensor = 1;  ///< tensor parallelism inside an expert
   int micro_batch = 1;    ///< sequences per data-parallel rank and micro-step
@@ -37,10 +44,10 @@ struct Layout {
   Schedule schedule = Schedule::one_f_one_b;
   ContextKind context_kind = ContextKind::ring;
   Shard shard = Shard::none;
-  int shard_group = 0;    ///< ranks that share one copy (HSDP, ZeRO within a node); 0: all
+  int shard_group = 0;  ///< ranks that share one copy (HSDP, ZeRO within a node); 0: all
   bool reshard_after_forward = true;  ///< ZeRO-3: free the gathered weights between passes
   Recompute recompute = Recompute::none;
-  int recompute_layers = 0;   ///< of each stage, for full recompute; 0: all
+  int recompute_layers = 0;            ///< of each stage, for full recompute; 0: all
   std::uint8_t recompute_modules = 0;  ///< bits of RecomputeModule, on top of `recompute`
   Offload offload_optimizer = Offload::none;
   Offload offload_activations = Offload::none;
@@ -56,38 +63,43 @@ enum RecomputeModule : std::uint8_t {
   recompute_latent_projection = 32,
 };
 
-/// What the training software does. Defaults are those of a stack by name (catalog/stacks.yaml); each
-/// can be set in the job file.
+/// What the training software does. Defaults are those of a stack by name (catalog/stacks.yaml);
+/// each can be set in the job file.
 struct Software {
   std::string stack = {};
   int year = 2025, month = 1;  ///< release date of the stack, for the era factor
   AttentionKernel attention = AttentionKernel::flash2;
-  bool fused_sinks = false;    ///< the attention kernel knows learned sinks; else models with them run unfused
-  bool fused_kernels = true;   ///< bias, activation, dropout, residual and norm in few kernels
+  bool fused_sinks =
+      false;  ///< the attention kernel knows learned sinks; else models with them run unfused
+  bool fused_kernels = true;       ///< bias, activation, dropout, residual and norm in few kernels
   bool attention_dropout = false;  ///< dropout in attention and after each sub-layer (GPT-2, GPT-3)
-  bool compiled = false;       ///< torch.compile or the like: element-wise chains become one kernel
-  bool cuda_graphs = false;    ///< launches cost the host nothing
-  bool fused_accumulation = false;  ///< weight gradients are added into the step's buffer by the GEMM
-  bool fused_loss = false;     ///< cross entropy without a separate fp32 copy of the logits
-  bool scatter_gather = false; ///< pipeline sends are split over the tensor ranks (Megatron-LM 2021)
-  bool reduce_scatter_gradients = true;  ///< ZeRO-1/2 reduces only what a rank owns; else all-reduce
+  bool compiled = false;     ///< torch.compile or the like: element-wise chains become one kernel
+  bool cuda_graphs = false;  ///< launches cost the host nothing
+  bool fused_accumulation =
+      false;                ///< weight gradients are added into the step's buffer by the GEMM
+  bool fused_loss = false;  ///< cross entropy without a separate fp32 copy of the logits
+  bool scatter_gather =
+      false;  ///< pipeline sends are split over the tensor ranks (Megatron-LM 2021)
+  bool reduce_scatter_gradients =
+      true;  ///< ZeRO-1/2 reduces only what a rank owns; else all-reduce
   bool overlap_tensor = false;
   bool overlap_pipeline = false;
-  bool overlap_gradients = false;  ///< reduce while backward still runs
-  bool overlap_parameters = false; ///< gather while forward already runs
+  bool overlap_gradients = false;   ///< reduce while backward still runs
+  bool overlap_parameters = false;  ///< gather while forward already runs
   bool overlap_expert = false;
   bool overlap_context = true;
-  bool deduplicate_dispatch = false;  ///< a token crosses the network once per domain, not per expert
-  double expert_imbalance = 1.0;   ///< busiest expert rank over the mean
-  int gradient_bytes = 4;      ///< kept per parameter
-  int gradient_wire_bytes = 4; ///< sent per parameter
+  bool deduplicate_dispatch =
+      false;                      ///< a token crosses the network once per domain, not per expert
+  double expert_imbalance = 1.0;  ///< busiest expert rank over the mean
+  int gradient_bytes = 4;         ///< kept per parameter
+  int gradient_wire_bytes = 4;    ///< sent per parameter
   int parameter_wire_bytes = 2;
   bool quantised_weights_kept = false;  ///< fp8 copies of the weights live beside the 16-bit ones
-  double bucket_bytes = 0;     ///< communication buffers of data parallelism, beside the gradients
-  double bucket_share = 0;     ///< the same over the size of the gradients (DDP copies them all)
-  int master_bytes = 4;        ///< fp32 copy of the weights; 0: none
-  int moment_bytes = 4;        ///< of each of Adam's two moments
-  Seconds launch = {};         ///< host time per kernel; zero: the default of the predictor
+  double bucket_bytes = 0;  ///< communication buffers of data parallelism, beside the gradients
+  double bucket_share = 0;  ///< the same over the size of the gradients (DDP copies them all)
+  int master_bytes = 4;     ///< fp32 copy of the weights; 0: none
+  int moment_bytes = 4;     ///< of each of Adam's two moments
+  Seconds launch = {};      ///< host time per kernel; zero: the default of the predictor
 };
 
 /// Time that is not steps (goodput). All optional.
@@ -95,7 +107,8 @@ struct Reliability {
   Seconds checkpoint_save = {};      ///< stall of one save
   Seconds checkpoint_interval = {};  ///< zero: Young-Daly from the failure rate
   Seconds restart = {};              ///< from failure to the first new step
-  Seconds accelerator_mtbf = {};     ///< mean time between failures of one accelerator; zero: none given
+  Seconds accelerator_mtbf =
+      {};  ///< mean time between failures of one accelerator; zero: none given
 };
 
 /// Where the fields of a job stand in the user's file, so that what is found wrong later can point
@@ -124,8 +137,8 @@ struct Job {
   Layout layout = {};
   Software software = {};
   Reliability reliability = {};
-  bool adapters_only = false;  ///< LoRA: the base weights are frozen
-  double trained_tokens = 0;   ///< of the whole run, for days; 0: not asked
+  bool adapters_only = false;                    ///< LoRA: the base weights are frozen
+  double trained_tokens = 0;                     ///< of the whole run, for days; 0: not asked
   std::shared_ptr<const JobOrigin> origin = {};  ///< empty for jobs that no file describes
 
   int accelerators() const {
@@ -146,8 +159,8 @@ inline bool unfused_attention(const Job& job) {
 }
 
 /// What is impossible about a job whatever the cluster: heads not divided by tensor, more pipeline
-/// parts than layers, batch not divided by data x micro_batch. `field` names a field of the job file.
-/// Stages need not be equal: published runs put fewer layers on the ends.
+/// parts than layers, batch not divided by data x micro_batch. `field` names a field of the job
+/// file. Stages need not be equal: published runs put fewer layers on the ends.
 struct Impossible {
   std::string field, expected, found, hint;
 };

@@ -1,9 +1,9 @@
 #pragma once
 // The parts that clusters are made of, as the catalogue knows them.
 //
-// Conventions, the same everywhere: peaks are dense (no 2:4 sparsity); bandwidths are one direction;
-// memory is kept twice, as the label says and as the driver reports it (an H200's "141 GB" is
-// 143,771 MiB). A peak of zero means that the part has no such unit.
+// Conventions, the same everywhere: peaks are dense (no 2:4 sparsity); bandwidths are one
+// direction; memory is kept twice, as the label says and as the driver reports it (an H200's "141
+// GB" is 143,771 MiB). A peak of zero means that the part has no such unit.
 
 #include <array>
 #include <cstdint>
@@ -32,12 +32,12 @@ std::string_view name(ScaleUpKind kind);
 
 struct ScaleUp {
   ScaleUpKind kind = ScaleUpKind::none;
-  std::string name = {};       ///< "nvlink", "xgmi", ...
-  int generation = 0;          ///< of NVLink
-  int links = 0;               ///< per accelerator
-  Bandwidth per_link = {};     ///< one direction
-  Bandwidth total = {};        ///< one direction, per accelerator
-  int domain = 0;              ///< accelerators in one domain where the part fixes it (GB200: 72)
+  std::string name = {};    ///< "nvlink", "xgmi", ...
+  int generation = 0;       ///< of NVLink
+  int links = 0;            ///< per accelerator
+  Bandwidth per_link = {};  ///< one direction
+  Bandwidth total = {};     ///< one direction, per accelerator
+  int domain = 0;           ///< accelerators in one domain where the part fixes it (GB200: 72)
 };
 
 /// What was measured on the part, where somebody published it. Zero: nothing known.
@@ -45,9 +45,9 @@ struct MeasuredRates {
   FlopRate bf16_gemm = {}, fp8_gemm = {};  ///< best shape
   Bandwidth copy = {};                     ///< device copy, read + write
   Bandwidth host_to_device = {}, device_to_host = {};
-  Bandwidth all_reduce_bus = {};           ///< busbw, 8 ranks (4 for GB parts), 512 MiB
+  Bandwidth all_reduce_bus = {};  ///< busbw, 8 ranks (4 for GB parts), 512 MiB
   Bandwidth all_gather_bus = {};
-  Seconds all_reduce_small = {};           ///< 512 B, 8 ranks, launched by the host
+  Seconds all_reduce_small = {};  ///< 512 B, 8 ranks, launched by the host
 };
 
 struct Accelerator {
@@ -61,7 +61,7 @@ struct Accelerator {
   Bandwidth coherent_host_link = {};  ///< NVLink-C2C, one direction
   int pcie_generation = 0, pcie_lanes = 0;
   Watts power = {};
-  int dies = 1;          ///< ranks that the part shows (MI250X: 2)
+  int dies = 1;  ///< ranks that the part shows (MI250X: 2)
   bool announced = false;
   MeasuredRates measured = {};
   std::vector<std::string> aliases = {};
@@ -74,10 +74,10 @@ struct Accelerator {
 struct Nic {
   std::string id = {}, vendor = {};
   int ports = 1;
-  Bandwidth port_rate = {};    ///< of one port
-  Bandwidth chip_limit = {};   ///< what the silicon moves in total, one direction; zero: not known
+  Bandwidth port_rate = {};   ///< of one port
+  Bandwidth chip_limit = {};  ///< what the silicon moves in total, one direction; zero: not known
   int pcie_generation = 0, pcie_lanes = 0;
-  Seconds latency = {};        ///< one way, both NICs, no switch
+  Seconds latency = {};  ///< one way, both NICs, no switch
   Provenance from = {};
 
   Bandwidth ports_rate() const { return ports * port_rate; }
@@ -145,10 +145,10 @@ struct ScaleUpGeneration {
 struct PcieGeneration {
   std::string id = {};
   int generation = 0;
-  double gigatransfers = 0;             ///< per second and lane
-  Bandwidth encoded = {};               ///< after the line code
+  double gigatransfers = 0;                      ///< per second and lane
+  Bandwidth encoded = {};                        ///< after the line code
   Bandwidth payload_256 = {}, payload_512 = {};  ///< of memory writes at these payload sizes
-  Bandwidth nccl = {};                  ///< NCCL's constant
+  Bandwidth nccl = {};                           ///< NCCL's constant
   Bandwidth measured_to_device = {}, measured_to_host = {};
   Provenance from = {};
 };

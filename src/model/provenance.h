@@ -8,11 +8,11 @@
 namespace railyard::model {
 
 enum class Confidence : std::uint8_t {
-  agreed,     ///< A: two independent sources agree
-  single,     ///< B: one source
-  recalled,   ///< C: from memory, no source opened
-  conflict,   ///< X: sources disagree, see the note
-  supplied,   ///< U: user-supplied, no datasheet
+  agreed,    ///< A: two independent sources agree
+  single,    ///< B: one source
+  recalled,  ///< C: from memory, no source opened
+  conflict,  ///< X: sources disagree, see the note
+  supplied,  ///< U: user-supplied, no datasheet
 };
 std::string_view name(Confidence c);
 

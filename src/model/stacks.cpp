@@ -122,7 +122,8 @@ Checked<Stacks> parse_stacks(const yaml::Document& document) {
         stack.software = base->software;
         stack.from = base->from;
       } else {
-        fields.report(*like, "a stack that stands above", did_you_mean(like->scalar, ids(out.list)));
+        fields.report(*like, "a stack that stands above",
+                      did_you_mean(like->scalar, ids(out.list)));
       }
     }
     fields.need("id");

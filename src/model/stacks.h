@@ -1,6 +1,6 @@
 #pragma once
-// Software stacks by name: what Megatron-Core 0.12, torchtitan 2025 or plain DDP do with a step. The
-// facts stand in catalog/stacks.yaml with source, confidence and release date.
+// Software stacks by name: what Megatron-Core 0.12, torchtitan 2025 or plain DDP do with a step.
+// The facts stand in catalog/stacks.yaml with source, confidence and release date.
 
 #include <string>
 #include <string_view>

@@ -5,15 +5,19 @@
 namespace railyard::predict {
 
 const std::vector<GpuField>& gpu_fields() {
-  static const std::vector<GpuField> fields = {
-      {"gemm", &GpuRates::gemm},         {"gemm_cap", &GpuRates::gemm_cap},
-      {"partial_lines", &GpuRates::partial_lines},
-      {"gemm_depth", &GpuRates::gemm_depth},
-      {"gemm_fp8", &GpuRates::gemm_fp8},
-      {"gemm_fp4", &GpuRates::gemm_fp4}, {"memory", &GpuRates::memory},
-      {"norm", &GpuRates::norm},         {"flash1", &GpuRates::flash1},
-      {"flash2", &GpuRates::flash2},     {"flash3", &GpuRates::flash3},
-      {"scale_up", &GpuRates::scale_up}, {"all_reduce", &GpuRates::all_reduce}};
+  static const std::vector<GpuField> fields = {{"gemm", &GpuRates::gemm},
+                                               {"gemm_cap", &GpuRates::gemm_cap},
+                                               {"partial_lines", &GpuRates::partial_lines},
+                                               {"gemm_depth", &GpuRates::gemm_depth},
+                                               {"gemm_fp8", &GpuRates::gemm_fp8},
+                                               {"gemm_fp4", &GpuRates::gemm_fp4},
+                                               {"memory", &GpuRates::memory},
+                                               {"norm", &GpuRates::norm},
+                                               {"flash1", &GpuRates::flash1},
+                                               {"flash2", &GpuRates::flash2},
+                                               {"flash3", &GpuRates::flash3},
+                                               {"scale_up", &GpuRates::scale_up},
+                                               {"all_reduce", &GpuRates::all_reduce}};
   return fields;
 }
 

@@ -21,8 +21,10 @@ Group make_group(const fabric::Machine& m, int ranks, int stride) {
   Group g{.ranks = ranks, .stride = stride};
   // ranks 0, stride, 2 stride, ... that are below `size`
   const auto within = [&](int size) { return std::clamp((size + stride - 1) / stride, 1, ranks); };
-  g.per_domain = within(m.domain);
-  g.per_server = std::max(within(m.gpus_per_server), std::min(g.per_domain, within(m.gpus_per_server)));
+  // Where islands differ, the group in the worst of them sets the pace of a job over all.
+  g.per_domain = within(m.uniform ? m.domain : m.smallest_domain);
+  g.per_server =
+      std::max(within(m.gpus_per_server), std::min(g.per_domain, within(m.gpus_per_server)));
   g.domains = (ranks + g.per_domain - 1) / g.per_domain;
   g.servers = (ranks + g.per_server - 1) / g.per_server;
   return g;
@@ -74,8 +76,9 @@ CollectiveTime LinkLawModel::time(Collective what, Bytes size, const Group& g) c
   const double n = g.ranks;
   const Bytes moved = traffic(what, n) * size;
 
-  // In a ring each member passes everything to the next, so the slowest link sets the pace. Inside a
-  // domain that is the member's scale-up rate; a mesh of eight gives a group of two one link of seven.
+  // In a ring each member passes everything to the next, so the slowest link sets the pace. Inside
+  // a domain that is the member's scale-up rate; a mesh of eight gives a group of two one link of
+  // seven.
   Bandwidth inside = what == Collective::all_reduce ? scale_up_reduce_ : scale_up_;
   if (mesh_ > 0) inside = inside * std::min(1.0, (g.per_domain - 1) / (mesh_ - 1.0));
   CollectiveTime out;
@@ -93,9 +96,10 @@ CollectiveTime LinkLawModel::time(Collective what, Bytes size, const Group& g) c
     }
   }
   if (g.servers > 1 && g.domains > 1) {
-    // A ring leaves a domain once, through all NICs that the group's members there own; an all-to-all
-    // sends to every foreign rank, and up the leaf for those beyond it.
-    Bandwidth out_rate = network_per_gpu_ * g.per_domain;
+    // A ring leaves a server (or a domain of several) once, through all NICs that the group's
+    // members there own; an all-to-all sends to every foreign rank, and up the leaf for those
+    // beyond it.
+    Bandwidth out_rate = network_per_gpu_ * std::max(g.per_domain, g.per_server);
     double share = 1;
     if (what == Collective::all_to_all) {
       const double in_leaf = std::min(n, servers_per_leaf_ * g.per_server);

@@ -2,8 +2,8 @@
 // What a collective costs a group of ranks that all call it at once.
 //
 // Sizes follow nccl-tests: of an all-reduce, the buffer of one rank; of an all-gather and a
-// reduce-scatter, the whole (n pieces); of an all-to-all, what one rank sends to all. The interface is
-// what the step model sees; the inside may be a latency-bandwidth law (here) or a full engine.
+// reduce-scatter, the whole (n pieces); of an all-to-all, what one rank sends to all. The interface
+// is what the step model sees; the inside may be a latency-bandwidth law (here) or a full engine.
 
 #include <cstdint>
 
@@ -15,14 +15,14 @@ namespace railyard::predict {
 
 enum class Collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, send };
 
-/// Where the ranks of a group sit: rank i on accelerator i * stride. All groups of the same kind run
-/// at once and share the servers' NICs.
+/// Where the ranks of a group sit: rank i on accelerator i * stride. All groups of the same kind
+/// run at once and share the servers' NICs.
 struct Group {
   int ranks = 1;
   int stride = 1;
   int per_domain = 1;  ///< ranks that share a scale-up domain
   int per_server = 1;
-  int domains = 1;     ///< domains that the group spans
+  int domains = 1;  ///< domains that the group spans
   int servers = 1;
 };
 Group make_group(const fabric::Machine& machine, int ranks, int stride);

@@ -1,6 +1,6 @@
 #pragma once
-// The tree of terms behind a number. Every prediction carries one, so that a reader can follow a step
-// time down to the datasheet line that it rests on.
+// The tree of terms behind a number. Every prediction carries one, so that a reader can follow a
+// step time down to the datasheet line that it rests on.
 //
 // A term is what a line of a spreadsheet would be: a name, a value, how the value came from the
 // children or from given numbers, and where those numbers are from. The value stands twice: as text
@@ -27,26 +27,46 @@ struct Term {
 
 // One maker per kind of value keeps text, number and unit of a term in step.
 inline Term term(std::string name, Seconds t, std::string formula = {}, std::string source = {}) {
-  return {.name = std::move(name), .value = show(t), .number = t.si(), .unit = "s",
-          .formula = std::move(formula), .source = std::move(source)};
+  return {.name = std::move(name),
+          .value = show(t),
+          .number = t.si(),
+          .unit = "s",
+          .formula = std::move(formula),
+          .source = std::move(source)};
 }
 inline Term term(std::string name, Bytes b, std::string formula = {}, std::string source = {}) {
-  return {.name = std::move(name), .value = show(b), .number = b.si(), .unit = "B",
-          .formula = std::move(formula), .source = std::move(source)};
+  return {.name = std::move(name),
+          .value = show(b),
+          .number = b.si(),
+          .unit = "B",
+          .formula = std::move(formula),
+          .source = std::move(source)};
 }
 inline Term term(std::string name, Bandwidth b, std::string formula = {}, std::string source = {}) {
-  return {.name = std::move(name), .value = show(b), .number = b.si(), .unit = "B/s",
-          .formula = std::move(formula), .source = std::move(source)};
+  return {.name = std::move(name),
+          .value = show(b),
+          .number = b.si(),
+          .unit = "B/s",
+          .formula = std::move(formula),
+          .source = std::move(source)};
 }
 inline Term term(std::string name, FlopRate r, std::string formula = {}, std::string source = {}) {
-  return {.name = std::move(name), .value = show(r), .number = r.si(), .unit = "FLOP/s",
-          .formula = std::move(formula), .source = std::move(source)};
+  return {.name = std::move(name),
+          .value = show(r),
+          .number = r.si(),
+          .unit = "FLOP/s",
+          .formula = std::move(formula),
+          .source = std::move(source)};
 }
 /// A ratio or a count.
 inline Term term(std::string name, double ratio, std::string formula = {},
                  std::string source = {}) {
-  return {.name = std::move(name), .value = show_number(ratio), .number = ratio, .unit = {},
-          .formula = std::move(formula), .source = std::move(source)};
+  return {.name = std::move(name),
+          .value = show_number(ratio),
+          .number = ratio,
+          .unit = {},
+          .formula = std::move(formula),
+          .source = std::move(source)};
 }
 
 }  // namespace railyard::predict

@@ -31,9 +31,12 @@ bool from_data(Layout& l, int Layout::* degree) {
   return true;
 }
 
-/// In the order in which people try them: what costs nothing first.
+/// A change stands behind those that it may need. Activations offloaded to the host are left out: a
+/// step is not charged for their way over PCIe.
 const std::vector<Change>& changes() {
   static const std::vector<Change> all = {
+      {[](Job& j) { return from_data(j.layout, &Layout::tensor); },
+       [](const Job& j) { return "layout.tensor_parallel: " + text(j.layout.tensor); }},
       {[](Job& j) {
          if (j.layout.sequence_parallel || j.layout.tensor == 1) return false;
          return j.layout.sequence_parallel = true;
@@ -85,8 +88,6 @@ const std::vector<Change>& changes() {
          return true;
        },
        [](const Job& j) { return "layout.micro_batch: " + text(j.layout.micro_batch); }},
-      {[](Job& j) { return from_data(j.layout, &Layout::tensor); },
-       [](const Job& j) { return "layout.tensor_parallel: " + text(j.layout.tensor); }},
       {[](Job& j) { return from_data(j.layout, &Layout::pipeline); },
        [](const Job& j) { return "layout.pipeline_parallel: " + text(j.layout.pipeline); }},
       {[](Job& j) { return from_data(j.layout, &Layout::context); },
@@ -108,13 +109,7 @@ const std::vector<Change>& changes() {
          j.layout.offload_optimizer = Offload::cxl;
          return true;
        },
-       [](const Job&) { return std::string("layout.offload: {optimizer: cxl}"); }},
-      {[](Job& j) {
-         if (j.layout.offload_activations != Offload::none) return false;
-         j.layout.offload_activations = Offload::host;
-         return true;
-       },
-       [](const Job&) { return std::string("layout.offload: {activations: host}"); }}};
+       [](const Job&) { return std::string("layout.offload: {optimizer: cxl}"); }}};
   return all;
 }
 
@@ -122,23 +117,29 @@ class Search {
  public:
   Search(const Job& job, const StepModel& model) : job_(job), model_(model) {}
 
-  std::vector<FitChange> run() const {
-    std::vector<FitChange> out;
-    for (const Change& one : changes())
-      if (auto found = attempt({&one})) out.push_back(*std::move(found));
-    if (out.empty())
-      for (const Change& first : changes())
-        for (const Change* second = &first + 1; second <= &changes().back(); ++second)
-          for (const auto& pair : {std::vector{&first, second}, std::vector{second, &first}})
-            if (auto found = attempt(pair)) {  // one may only apply behind the other
-              out.push_back(*std::move(found));
-              break;
-            }
-    std::ranges::stable_sort(out, {}, &FitChange::step);
-    return out;
+  std::vector<FitChange> run() {
+    for (std::size_t together = 1; together <= kMostTogether && found_.empty(); ++together)
+      combine(0, together);
+    std::ranges::stable_sort(found_, {}, &FitChange::step);
+    return std::move(found_);
   }
 
  private:
+  static constexpr std::size_t kMostTogether = 3;
+
+  /// All choices of `more` further changes from `first` on.
+  void combine(std::size_t first, std::size_t more) {
+    if (more == 0) {
+      if (auto fits = attempt(chosen_)) found_.push_back(*std::move(fits));
+      return;
+    }
+    for (std::size_t i = first; i + more <= changes().size(); ++i) {
+      chosen_.push_back(&changes()[i]);
+      combine(i + 1, more - 1);
+      chosen_.pop_back();
+    }
+  }
+
   std::optional<FitChange> attempt(const std::vector<const Change*>& together) const {
     FitChange out{.job = job_};
     for (const Change* change : together) {
@@ -164,6 +165,8 @@ class Search {
 
   const Job& job_;
   const StepModel& model_;
+  std::vector<const Change*> chosen_ = {};
+  std::vector<FitChange> found_ = {};
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 // When a job does not fit: by how much, and the smallest change of the job that does.
 //
 // Every change is tried by pricing the job again, so what it costs in time is known too. First one
-// change, then two together; the answer is ordered by step time. Accelerators stay as many as they
-// are: what tensor, context or pipeline parallelism gains, data parallelism gives.
+// change, then two and three together; the answer is ordered by step time. Accelerators stay as
+// many as they are: what tensor, context or pipeline parallelism gains, data parallelism gives.
 
 #include <string>
 #include <vector>

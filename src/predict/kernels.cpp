@@ -9,7 +9,7 @@ namespace {
 
 struct Tile {
   double rows, columns;
-  double Constants::*rate;  ///< nullptr: 1
+  double Constants::* rate;  ///< nullptr: 1
 };
 // The tile shapes that cuBLAS kernels on sm80..sm100 are named after.
 constexpr Tile kTiles[] = {{256, 128, nullptr},
@@ -79,9 +79,9 @@ Device make_device(const model::Accelerator& part, const Calibration& calibratio
 namespace {
 
 /// Tensor cores load 16 bytes at a time: rows whose length is no multiple of 8 elements take slower
-/// kernels. Measured on H200 at 4096 and 8192 cubed: multiples of 4 and 2 run at a third, odd lengths at
-/// an eighth of the rate [validation/h200_kernels.csv, align_*]. Before Hopper a row wants whole lines of
-/// 128 bytes as well.
+/// kernels. Measured on H200 at 4096 and 8192 cubed: multiples of 4 and 2 run at a third, odd
+/// lengths at an eighth of the rate [validation/h200_kernels.csv, align_*]. Before Hopper a row
+/// wants whole lines of 128 bytes as well.
 double alignment(double length, const Device& device) {
   const auto n = static_cast<long long>(length);
   if (static_cast<double>(n) != length) return 1;  // an average over uneven shards
@@ -107,7 +107,8 @@ Seconds gemm(const GemmShape& s, const Device& device, const Constants& c, Opera
     for (double split = 1; split <= 4; split *= 2) {
       if (split > 1 && (tiles * split > 2 * device.multiprocessors || s.k < 2048)) break;
       const double waves = tiles * split / device.multiprocessors;
-      const double whole = std::max(1.0, c.gemm_wave * std::ceil(waves) + (1 - c.gemm_wave) * waves);
+      const double whole =
+          std::max(1.0, c.gemm_wave * std::ceil(waves) + (1 - c.gemm_wave) * waves);
       double t = whole * per_k * (s.k / split + device.gemm_depth);
       if (split > 1) t += 4 * s.m * s.n * split * s.batch / device.memory.si();
       best = std::min(best, t);
@@ -133,9 +134,10 @@ double pairs(const AttentionShape& s, double block) {
 }  // namespace
 
 TwoWay flash_attention(const AttentionShape& s, const Device& device, const Constants& c) {
-  const double flops = 2 * s.batch * s.heads * pairs(s, c.attention_block) * (s.head_dim + s.value_dim);
-  // Each multiprocessor takes blocks of 128 queries of one head; causal blocks are of unequal length,
-  // so the tail costs about `attention_waves` of a wave.
+  const double flops =
+      2 * s.batch * s.heads * pairs(s, c.attention_block) * (s.head_dim + s.value_dim);
+  // Each multiprocessor takes blocks of 128 queries of one head; causal blocks are of unequal
+  // length, so the tail costs about `attention_waves` of a wave.
   const double waves = s.batch * s.heads * std::ceil(s.queries / 128) / device.multiprocessors;
   const double tail = 1 + c.attention_waves / std::max(waves, 0.25);
   const double width = s.head_dim >= 96 ? 1.0 : c.attention_d64;
@@ -151,7 +153,8 @@ TwoWay unfused_attention(const AttentionShape& s, const Device& device, const Co
   const Seconds one_way = gemm(scores, device, c, Operands::sixteen_bit) +
                           gemm(values, device, c, Operands::sixteen_bit);
   const double cells = batch * s.queries * s.keys;
-  // Scaled masked softmax reads and writes the scores; dropout reads and writes them and a byte mask.
+  // Scaled masked softmax reads and writes the scores; dropout reads and writes them and a byte
+  // mask.
   const double mask = dropout ? 5 : 0;
   const Seconds softmax = elementwise(Bytes::si((4 + mask) * cells), device);
   const Seconds softmax_back = elementwise(Bytes::si((6 + mask) * cells), device);

@@ -32,8 +32,8 @@ using model::AttentionKernel;
 using model::Job;
 using model::Layout;
 
-/// Adds a linear layer: forward y[T,n] = x[T,k] W, backward dx and dW. In fp8 and fp4 the operands are
-/// cast first: one read at 16 bit and two writes (both orientations) per operand.
+/// Adds a linear layer: forward y[T,n] = x[T,k] W, backward dx and dW. In fp8 and fp4 the operands
+/// are cast first: one read at 16 bit and two writes (both orientations) per operand.
 class Linear {
  public:
   Linear(Block& block, const BlockContext& c) : b_(block), c_(c) {}
@@ -49,14 +49,18 @@ class Linear {
   };
 
   void add(Size s, Options o) {
-    const Seconds forward = gemm({s.tokens, s.out, s.in, o.batch}, c_.device, c_.constants, o.operands);
-    const Seconds input = gemm({s.tokens, s.in, s.out, o.batch}, c_.device, c_.constants, o.operands);
-    const Seconds weight = gemm({s.out, s.in, s.tokens, o.batch}, c_.device, c_.constants, o.operands);
+    const Seconds forward =
+        gemm({s.tokens, s.out, s.in, o.batch}, c_.device, c_.constants, o.operands);
+    const Seconds input =
+        gemm({s.tokens, s.in, s.out, o.batch}, c_.device, c_.constants, o.operands);
+    const Seconds weight =
+        gemm({s.out, s.in, s.tokens, o.batch}, c_.device, c_.constants, o.operands);
     b_.forward.matmul += forward;
     b_.backward.matmul += input + weight;
     b_.weight_gradients += weight;
     if (c_.log)
-      c_.log->linears.push_back({{s.tokens, s.out, s.in, o.batch}, o.operands, forward, input + weight});
+      c_.log->linears.push_back(
+          {{s.tokens, s.out, s.in, o.batch}, o.operands, forward, input + weight});
     b_.forward.kernels += 1;
     b_.backward.kernels += 2;
     const double weights = o.batch * s.out * s.in;
@@ -75,8 +79,8 @@ class Linear {
   void add(Size s) { add(s, Options{}); }
 
  private:
-  /// The weight gradient is added into the buffer of the step. Stacks with gradient accumulation fusion
-  /// do it in the GEMM's epilogue, behind its arithmetic; others run a kernel of their own.
+  /// The weight gradient is added into the buffer of the step. Stacks with gradient accumulation
+  /// fusion do it in the GEMM's epilogue, behind its arithmetic; others run a kernel of their own.
   void accumulate(double weights) {
     const double g = c_.job.software.gradient_bytes;
     if (c_.job.software.fused_accumulation || (c_.job.micro_batches() <= 1 && g <= 2)) return;
@@ -102,12 +106,14 @@ double norm_tokens(const Job& job) {
 
 double activation_factor(const BlockContext& c) {
   const model::Software& s = c.job.software;
-  return s.compiled ? c.constants.compiled_traffic : s.fused_kernels ? 1.0 : c.constants.eager_traffic;
+  return s.compiled        ? c.constants.compiled_traffic
+         : s.fused_kernels ? 1.0
+                           : c.constants.eager_traffic;
 }
 
-/// Kernels of a chain of small operations, by how well the software fuses. Counted from profiles of a
-/// GPT layer: about 12 forward and 25 backward with torch.compile, 20 and 45 with Megatron-LM's fused
-/// kernels, 28 and 60 in plain PyTorch.
+/// Kernels of a chain of small operations, by how well the software fuses. Counted from profiles of
+/// a GPT layer: about 12 forward and 25 backward with torch.compile, 20 and 45 with Megatron-LM's
+/// fused kernels, 28 and 60 in plain PyTorch.
 struct Launches {
   double compiled = 0, fused = 0, eager = 0;
 };
@@ -119,8 +125,10 @@ double launches(const Job& job, Launches n) {
 void add_surroundings(Block& b, const BlockContext& c) {
   const double th = norm_tokens(c.job) * c.job.model.hidden;
   const double f = activation_factor(c);
-  b.forward.memory += reduction(Bytes::si(4 * th), c.device) + elementwise(Bytes::si(7 * f * th), c.device);
-  b.backward.memory += reduction(Bytes::si(8 * th), c.device) + elementwise(Bytes::si(8 * f * th), c.device);
+  b.forward.memory +=
+      reduction(Bytes::si(4 * th), c.device) + elementwise(Bytes::si(7 * f * th), c.device);
+  b.backward.memory +=
+      reduction(Bytes::si(8 * th), c.device) + elementwise(Bytes::si(8 * f * th), c.device);
   b.forward.kernels += launches(c.job, {.compiled = 2, .fused = 3, .eager = 6});
   b.backward.kernels += launches(c.job, {.compiled = 4, .fused = 8, .eager = 12});
 }
@@ -197,7 +205,8 @@ void add_core_attention(Block& b, const BlockContext& c, double heads, double kv
       b.backward.context += 2 * c.collectives.time(Collective::all_gather, whole, c.context).time;
     } else {
       const double rows = s.batch * static_cast<double>(job.sequence) / l.context;
-      const Bytes qkvo = Bytes::si(2 * rows * (heads * (head_dim + value_dim) + kv_heads * (head_dim + value_dim)));
+      const Bytes qkvo = Bytes::si(
+          2 * rows * (heads * (head_dim + value_dim) + kv_heads * (head_dim + value_dim)));
       const Seconds exchange = c.collectives.time(Collective::all_to_all, qkvo, c.context).time;
       b.forward.context += exchange;
       b.backward.context += exchange;
@@ -226,7 +235,8 @@ void add_attention(Block& b, const BlockContext& c) {
     linear.add({rows, heads * (l.nope_dim + l.value_dim), static_cast<double>(l.kv_rank)});
     linear.add({rows, static_cast<double>(a.hidden), heads * l.value_dim});
     // latent norms, the split and join of rotary and other parts of each head
-    const double moved = rows * (heads * (2 * qk + l.nope_dim + l.value_dim) + l.query_rank + l.kv_rank);
+    const double moved =
+        rows * (heads * (2 * qk + l.nope_dim + l.value_dim) + l.query_rank + l.kv_rank);
     b.forward.memory += elementwise(Bytes::si(4 * moved), c.device);
     b.backward.memory += elementwise(Bytes::si(6 * moved), c.device);
     b.forward.kernels += 8;
@@ -243,8 +253,10 @@ void add_attention(Block& b, const BlockContext& c) {
                          (c.job.software.fused_kernels ? 0.0 : rows * d * (heads + 2 * kv));
     b.forward.memory += elementwise(Bytes::si(4 * moved), c.device);
     b.backward.memory += elementwise(Bytes::si(4 * moved), c.device);
-    b.forward.kernels += (rotary ? 2 : 0) + launches(c.job, {.compiled = 1, .fused = 4, .eager = 5});
-    b.backward.kernels += (rotary ? 2 : 0) + launches(c.job, {.compiled = 2, .fused = 8, .eager = 10});
+    b.forward.kernels +=
+        (rotary ? 2 : 0) + launches(c.job, {.compiled = 1, .fused = 4, .eager = 5});
+    b.backward.kernels +=
+        (rotary ? 2 : 0) + launches(c.job, {.compiled = 2, .fused = 8, .eager = 10});
     add_core_attention(b, c, heads, kv, d, d);
   }
   b.parameters += 2.0 * a.hidden;
@@ -302,21 +314,22 @@ void add_experts(Block& b, const BlockContext& c) {
     linear.add({rows, width, static_cast<double>(a.hidden)});
     linear.add({rows, static_cast<double>(a.hidden), width});
   }
-  add_ffn_matrices(b, c, {copies / local_experts, ffn, width}, {.expert = true, .batch = local_experts});
+  add_ffn_matrices(b, c, {copies / local_experts, ffn, width},
+                   {.expert = true, .batch = local_experts});
   if (e.shared_ffn > 0)
     add_ffn_matrices(b, c,
                      {tokens(c.job), static_cast<double>(e.shared_ffn) / l.tensor,
                       static_cast<double>(a.hidden)},
                      {});
 
-  // Permutation gathers whole rows at the streaming rate; un-permutation adds rows into each other and
-  // is several times slower (index_add on H200: 15 % of the memory rate). Backward swaps the two.
-  // Stacks with dispatch kernels of their own (DeepEP) fuse it with the exchange.
+  // Permutation gathers whole rows at the streaming rate; un-permutation adds rows into each other
+  // and is several times slower (index_add on H200: 15 % of the memory rate). Backward swaps the
+  // two. Stacks with dispatch kernels of their own (DeepEP) fuse it with the exchange.
   const double moved = copies * width;
   const double scatter = c.job.software.deduplicate_dispatch ? c.constants.expert_scatter_fused
                                                              : c.constants.expert_scatter;
-  const Seconds rows_moved = elementwise(Bytes::si(4 * moved), c.device) +
-                             reduction(Bytes::si(scatter * moved), c.device);
+  const Seconds rows_moved =
+      elementwise(Bytes::si(4 * moved), c.device) + reduction(Bytes::si(scatter * moved), c.device);
   b.forward.memory += rows_moved;
   b.backward.memory += rows_moved;
   // Grouped linear layers launch one GEMM per local expert, casts included when quantised.
@@ -332,10 +345,14 @@ void add_experts(Block& b, const BlockContext& c) {
       // there: of D domains, a token with k random experts wants D (1 - (1 - 1/D)^k).
       const double d = c.expert.domains;
       const double wanted = d * (1 - std::pow(1 - 1 / d, e.top_k));
-      const Group inside{.ranks = c.expert.per_domain, .stride = c.expert.stride, .per_domain = c.expert.per_domain,
+      const Group inside{.ranks = c.expert.per_domain,
+                         .stride = c.expert.stride,
+                         .per_domain = c.expert.per_domain,
                          .per_server = std::min(c.expert.per_domain, c.expert.per_server)};
-      exchange = min(exchange, c.collectives.time(Collective::all_to_all, Bytes::si(each * wanted), c.expert).time +
-                                   c.collectives.time(Collective::all_to_all, dispatched, inside).time);
+      exchange =
+          min(exchange,
+              c.collectives.time(Collective::all_to_all, Bytes::si(each * wanted), c.expert).time +
+                  c.collectives.time(Collective::all_to_all, dispatched, inside).time);
     }
     b.forward.expert += 2 * exchange;
     b.backward.expert += 2 * exchange;
@@ -429,8 +446,11 @@ Block embedding_block(const BlockContext& c) {
   b.backward.kernels = 4;
   if (c.job.layout.tensor > 1) {
     const Bytes size = Bytes::si(2 * cells);
-    b.forward.tensor = c.collectives.time(
-        c.job.layout.sequence_parallel ? Collective::reduce_scatter : Collective::all_reduce, size, c.tensor).time;
+    b.forward.tensor = c.collectives
+                           .time(c.job.layout.sequence_parallel ? Collective::reduce_scatter
+                                                                : Collective::all_reduce,
+                                 size, c.tensor)
+                           .time;
   }
   return b;
 }
@@ -443,8 +463,8 @@ Block head_block(const BlockContext& c) {
   Linear linear(b, c);
   linear.add({rows, vocab, static_cast<double>(a.hidden)}, {.operands = Operands::sixteen_bit});
   if (a.tied_embeddings) b.parameters = 0;
-  // Cross entropy: bytes per logit at the reduction rate, measured on H200: 13 forward and 13 backward
-  // through an fp32 copy, 3 and 5 without one [validation/h200_kernels.csv, ce_*].
+  // Cross entropy: bytes per logit at the reduction rate, measured on H200: 13 forward and 13
+  // backward through an fp32 copy, 3 and 5 without one [validation/h200_kernels.csv, ce_*].
   const double logits = rows * vocab;
   const bool fused = c.job.software.fused_loss || c.job.software.compiled;
   b.forward.memory += reduction(Bytes::si((fused ? 3 : 13) * logits), c.device);
@@ -463,7 +483,8 @@ Block head_block(const BlockContext& c) {
       b.backward.tensor += c.collectives.time(Collective::all_reduce, size, c.tensor).time;
     }
     // the loss reduces a maximum, a sum and the target's logit per token
-    b.forward.tensor += 3 * c.collectives.time(Collective::all_reduce, Bytes::si(4 * rows), c.tensor).time;
+    b.forward.tensor +=
+        3 * c.collectives.time(Collective::all_reduce, Bytes::si(4 * rows), c.tensor).time;
   }
   return b;
 }
@@ -475,7 +496,8 @@ Block convolutional_block(const BlockContext& c) {
   b.parameters = n.parameters;
   b.flops = samples * n.forward_per_sample;
   // Small convolutions with batch norm and ReLU between them reach about half of a GEMM's rate and
-  // wait for memory the rest of the time: activations are written once and read four times each way.
+  // wait for memory the rest of the time: activations are written once and read four times each
+  // way.
   b.forward.matmul = Seconds::si(b.flops.si() / (0.5 * c.device.matmul.si()));
   b.forward.memory = elementwise(3 * samples * n.activations_per_sample, c.device);
   b.backward.matmul = 2 * b.forward.matmul;

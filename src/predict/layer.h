@@ -1,9 +1,9 @@
 #pragma once
 // What one block of the network costs one rank for one micro-batch, forward and backward.
 //
-// A block is a layer of one kind (attention with a dense or an expert FFN, a state-space mixer, ...),
-// the embedding, or the logits with the loss. The step model multiplies blocks by counts; nothing here
-// knows about pipelines or data parallelism.
+// A block is a layer of one kind (attention with a dense or an expert FFN, a state-space mixer,
+// ...), the embedding, or the logits with the loss. The step model multiplies blocks by counts;
+// nothing here knows about pipelines or data parallelism.
 
 #include <vector>
 
@@ -59,10 +59,18 @@ struct BlockContext {
   Group tensor = {}, context = {}, expert = {}, expert_tensor = {};
   KernelLog* log = nullptr;  ///< for explanations
 };
-BlockContext make_context(const model::Job& job, const Device& device, const Calibration& calibration,
-                          const CollectiveModel& collectives, const fabric::Machine& machine);
+BlockContext make_context(const model::Job& job, const Device& device,
+                          const Calibration& calibration, const CollectiveModel& collectives,
+                          const fabric::Machine& machine);
 
-enum class LayerKind : std::uint8_t { dense, experts, state_space, attention_only, ffn_only, experts_only };
+enum class LayerKind : std::uint8_t {
+  dense,
+  experts,
+  state_space,
+  attention_only,
+  ffn_only,
+  experts_only
+};
 Block layer_block(const BlockContext& c, LayerKind kind);
 Block embedding_block(const BlockContext& c);
 Block head_block(const BlockContext& c);

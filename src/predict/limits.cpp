@@ -179,8 +179,8 @@ std::vector<Bottleneck> bottlenecks(const Job& job, const StepModel& model,
   const Causes causes(job, model, prediction, pieces);
   std::vector<Bottleneck> out;
   for (const TimePart& part : time_parts()) {
-    const Seconds time = prediction.time.*part.member;
-    if (!takes_time(prediction.time, part)) continue;
+    const Seconds time = time_of(prediction.time, part);
+    if (time == Seconds{}) continue;
     Cause cause = causes.of(part.key);
     out.push_back({.part = part.key,
                    .what = std::move(cause.what),

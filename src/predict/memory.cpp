@@ -35,7 +35,9 @@ double saved_bytes(const Job& job) {
 bool eager(const Job& job) { return !job.software.fused_kernels && !job.software.compiled; }
 
 /// Plain PyTorch under mixed precision computes norms in fp32 and keeps that copy.
-double residual_bytes(const Job& job) { return eager(job) && job.software.master_bytes > 0 ? 4 : 2; }
+double residual_bytes(const Job& job) {
+  return eager(job) && job.software.master_bytes > 0 ? 4 : 2;
+}
 
 bool recomputes(const Job& job, std::uint8_t module) {
   return (job.layout.recompute_modules & module) != 0;
@@ -86,7 +88,8 @@ Bytes ffn_activations(const Job& job, double width, double tokens, bool experts)
   if (!recomputes(job, model::recompute_mlp)) {
     per_row += 2.0 * width * (a.gated ? 2 : 1);  // before the activation
     if (!recomputes(job, model::recompute_activation_function))
-      per_row += linear * width + (eager(job) && a.gated ? 2.0 * width : 0);  // silu(gate) on its own
+      per_row +=
+          linear * width + (eager(job) && a.gated ? 2.0 * width : 0);  // silu(gate) on its own
   }
   if (experts)  // the permuted input
     per_row += linear * (a.experts->latent > 0 ? a.experts->latent : a.hidden);
@@ -106,11 +109,13 @@ Bytes experts_activations(const Job& job) {
   const model::Experts& e = *job.model.experts;
   const Layout& l = job.layout;
   if (recomputes(job, model::recompute_moe)) return ffn_surroundings(job);
-  const double copies = rows(job) / l.tensor * e.top_k * l.expert_tensor * job.software.expert_imbalance;
+  const double copies =
+      rows(job) / l.tensor * e.top_k * l.expert_tensor * job.software.expert_imbalance;
   Bytes out = ffn_surroundings(job) +
               ffn_activations(job, static_cast<double>(e.ffn) / l.expert_tensor, copies, true);
   // what combine reads again: the experts' outputs, and the router's logits and probabilities
-  out += Bytes::si(2.0 * (e.latent > 0 ? e.latent : job.model.hidden) * copies + 8.0 * e.experts * rows(job) / l.tensor);
+  out += Bytes::si(2.0 * (e.latent > 0 ? e.latent : job.model.hidden) * copies +
+                   8.0 * e.experts * rows(job) / l.tensor);
   if (e.shared_ffn > 0)
     out += ffn_activations(job, static_cast<double>(e.shared_ffn) / l.tensor, rows(job), false);
   return out;
@@ -152,7 +157,9 @@ MemoryTerms memory(const Job& job, const fabric::Machine& machine,
   const Layout& l = job.layout;
   const model::Software& sw = job.software;
   const int p = l.pipeline, v = static_cast<int>(parts.size()) / p;
-  const PipelineView view{.stages = p, .chunks = v, .micro_batches = std::max(job.micro_batches(), 1),
+  const PipelineView view{.stages = p,
+                          .chunks = v,
+                          .micro_batches = std::max(job.micro_batches(), 1),
                           .schedule = l.schedule};
   const double data = static_cast<double>(l.data) * l.context;
   const double shards = l.shard_group > 0 ? std::min<double>(l.shard_group, data) : data;
@@ -184,12 +191,15 @@ MemoryTerms memory(const Job& job, const fabric::Machine& machine,
     }
     const bool first = stage == 0, last = stage == p - 1;
     if (first) plain += blocks.embedding.parameters;
-    if (last) plain += (p > 1 && job.model.tied_embeddings) ? blocks.embedding.parameters : blocks.head.parameters;
+    if (last)
+      plain += (p > 1 && job.model.tied_embeddings) ? blocks.embedding.parameters
+                                                    : blocks.head.parameters;
 
     // Model state.
     const double adam = job.optimizer == model::OptimizerKind::adam ? 2 : 1;
     const double state = sw.master_bytes + adam * sw.moment_bytes;
-    double weight_bytes = job.precision == model::Precision::fp32 || job.precision == model::Precision::tf32 ? 4 : 2;
+    double weight_bytes =
+        job.precision == model::Precision::fp32 || job.precision == model::Precision::tf32 ? 4 : 2;
     const double quantised = sw.quantised_weights_kept ? 2 * saved_bytes(job) : 0;
     const double trained = job.adapters_only ? 0.01 : 1;  // rank-16 adapters on all linear layers
     const bool full = l.shard == Shard::full;
@@ -201,9 +211,11 @@ MemoryTerms memory(const Job& job, const fabric::Machine& machine,
     const double eos = l.shard >= Shard::optimizer ? expert_data : 1;
     m.weights = Bytes::si((weight_bytes + quantised) * (plain / ws + expert / ews));
     m.gradients = Bytes::si(trained * sw.gradient_bytes * (plain / gs + expert / egs));
-    if (full && !l.reshard_after_forward) {  // gathered once and kept, gradients whole until the last micro-batch
+    if (full && !l.reshard_after_forward) {  // gathered once and kept, gradients whole until the
+                                             // last micro-batch
       m.gathered += Bytes::si(weight_bytes * (plain + expert));
-      if (view.micro_batches > 1) m.gathered += Bytes::si(trained * sw.gradient_bytes * (plain + expert));
+      if (view.micro_batches > 1)
+        m.gathered += Bytes::si(trained * sw.gradient_bytes * (plain + expert));
     }
     m.optimizer = Bytes::si(trained * state * (plain / os + expert / eos));
     if (l.offload_optimizer != model::Offload::none) {
@@ -213,9 +225,10 @@ MemoryTerms memory(const Job& job, const fabric::Machine& machine,
 
     // Activations of the parts in flight.
     const double flight = in_flight(view, stage) / static_cast<double>(v);  // whole stages
-    const double full_layers = l.recompute == Recompute::full
-                                   ? (l.recompute_layers > 0 ? std::min(l.recompute_layers, layers) : layers)
-                                   : 0;
+    const double full_layers =
+        l.recompute == Recompute::full
+            ? (l.recompute_layers > 0 ? std::min(l.recompute_layers, layers) : layers)
+            : 0;
     const double share = layers > 0 ? full_layers / layers : 0;
     m.activations = flight * ((1 - share) * kept + full_layers * layer_input(job));
     if (full_layers > 0) m.temporaries += full_working;
@@ -225,7 +238,8 @@ MemoryTerms memory(const Job& job, const fabric::Machine& machine,
       m.activations = Bytes::si(m.activations.si() / std::max(layers, 1) * 2);
     }
     if (last && job.model.vocab > 0) {
-      // logits at 16 bit and, unless the loss is fused, an fp32 copy and its softmax, plus the input
+      // logits at 16 bit and, unless the loss is fused, an fp32 copy and its softmax, plus the
+      // input
       const double cells = rows(job) * job.model.vocab / l.tensor;
       m.loss = Bytes::si((sw.fused_loss ? 4.0 : 2.0 + 4.0 + 4.0) * cells) + layer_input(job) * 2.0;
     }
@@ -237,11 +251,15 @@ MemoryTerms memory(const Job& job, const fabric::Machine& machine,
       m.buckets = Bytes::si(sw.bucket_bytes) + sw.bucket_share * m.gradients;
     }
     // Working set of one layer in backward: gradients of its widest tensors.
-    const double width = std::max<double>(job.model.gated ? 2.0 * job.model.ffn : job.model.ffn, 3.0 * job.model.hidden) / l.tensor;
+    const double width = std::max<double>(job.model.gated ? 2.0 * job.model.ffn : job.model.ffn,
+                                          3.0 * job.model.hidden) /
+                         l.tensor;
     m.temporaries += Bytes::si(2.0 * rows(job) * (width + 2.0 * job.model.hidden));
-    // Optimizer step: fp32 copies of one bucket of gradients; smaller than activations when they are gone.
-    // The gradient of one weight matrix, 16 bit and as fp32, before it is added to the others.
-    m.temporaries += Bytes::si(6.0 * job.model.hidden * job.model.ffn * (job.model.gated ? 2 : 1) / l.tensor);
+    // Optimizer step: fp32 copies of one bucket of gradients; smaller than activations when they
+    // are gone. The gradient of one weight matrix, 16 bit and as fp32, before it is added to the
+    // others.
+    m.temporaries +=
+        Bytes::si(6.0 * job.model.hidden * job.model.ffn * (job.model.gated ? 2 : 1) / l.tensor);
     m.communication = Bytes::si(1.0e9);
     m.context = Bytes::si(0.6e9);
     m.reserve = 0.03 * m.allocated();

@@ -3,7 +3,8 @@
 //
 //   weights    2 N (+ casts in fp8),  gradients g N,  optimizer (master + 2 moments) N / shards
 //   activations per layer and micro-batch: what backward reads again, see layer_activations
-//   in flight: min(m, p - stage) micro-batches of the stage's layers under 1F1B, more when interleaved
+//   in flight: min(m, p - stage) micro-batches of the stage's layers under 1F1B, more when
+//   interleaved
 // [Korthikanti et al., MLSys'23 for the counting; docs/model.md lists every tensor]
 
 #include <array>
@@ -19,16 +20,16 @@ namespace railyard::predict {
 
 struct MemoryTerms {
   Bytes weights = {}, gradients = {}, optimizer = {}, activations = {};
-  Bytes loss = {};          ///< logits and what the loss makes of them
-  Bytes gathered = {};      ///< ZeRO-3: blocks held whole while they compute
-  Bytes buckets = {};       ///< communication buckets of data parallelism
-  Bytes temporaries = {};   ///< working set of the layer that runs, workspace of the GEMM library
-  Bytes communication = {}; ///< NCCL's own buffers
-  Bytes context = {};       ///< CUDA context, modules
-  Bytes reserve = {};       ///< what the allocator holds and cannot use
-  int stage = 0;            ///< the stage that these are of
-  Bytes capacity = {};      ///< of the accelerator, as the driver reports it
-  Bytes host = {};          ///< offloaded, per rank
+  Bytes loss = {};           ///< logits and what the loss makes of them
+  Bytes gathered = {};       ///< ZeRO-3: blocks held whole while they compute
+  Bytes buckets = {};        ///< communication buckets of data parallelism
+  Bytes temporaries = {};    ///< working set of the layer that runs, workspace of the GEMM library
+  Bytes communication = {};  ///< NCCL's own buffers
+  Bytes context = {};        ///< CUDA context, modules
+  Bytes reserve = {};        ///< what the allocator holds and cannot use
+  int stage = 0;             ///< the stage that these are of
+  Bytes capacity = {};       ///< of the accelerator, as the driver reports it
+  Bytes host = {};           ///< offloaded, per rank
 
   /// What torch.cuda.max_memory_allocated reports.
   Bytes allocated() const {
@@ -42,7 +43,7 @@ struct MemoryTerms {
 struct ModelBlocks {
   std::array<Block, 6> layers = {};  ///< by LayerKind
   Block embedding = {}, head = {};
-  Bytes kept[6] = {};                ///< layer_activations by kind
+  Bytes kept[6] = {};  ///< layer_activations by kind
   const Block& of(LayerKind k) const { return layers[static_cast<std::size_t>(k)]; }
 };
 

@@ -9,14 +9,12 @@ int LayerCounts::total() const { return std::accumulate(of.begin(), of.end(), 0)
 
 namespace {
 
-/// Kind of layer `i`. A hybrid's layers are dealt evenly by kind: their exact order does not matter to
-/// a sum over a stage.
+/// Kind of layer `i`. A hybrid's layers are dealt evenly by kind: their exact order does not matter
+/// to a sum over a stage.
 LayerKind kind_of(const model::Architecture& a, int i) {
   if (a.state_space) {
     const model::StateSpace& s = *a.state_space;
-    const auto dealt = [&](int count) {
-      return (i + 1) * count / a.layers > i * count / a.layers;
-    };
+    const auto dealt = [&](int count) { return (i + 1) * count / a.layers > i * count / a.layers; };
     if (dealt(s.attention_layers)) return LayerKind::attention_only;
     // of the rest, alternate mixer and FFN by their ratio
     const int rest = s.layers + s.ffn_layers;

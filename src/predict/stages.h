@@ -18,8 +18,8 @@ struct LayerCounts {
   int total() const;
 };
 
-/// Layers of every model part (chunk * stages + stage). Layers that do not divide evenly go one each to
-/// the middle parts first, so that embedding and loss meet the shorter ones.
+/// Layers of every model part (chunk * stages + stage). Layers that do not divide evenly go one
+/// each to the middle parts first, so that embedding and loss meet the shorter ones.
 std::vector<LayerCounts> split_layers(const model::Architecture& a, int stages, int chunks);
 
 /// All layers of the model by kind.

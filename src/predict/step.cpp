@@ -12,12 +12,12 @@ using model::Layout;
 using model::Recompute;
 using model::Shard;
 
-constexpr LayerKind kKinds[] = {LayerKind::dense,          LayerKind::experts,
-                                LayerKind::state_space,    LayerKind::attention_only,
-                                LayerKind::ffn_only,       LayerKind::experts_only};
+constexpr LayerKind kKinds[] = {LayerKind::dense,       LayerKind::experts,
+                                LayerKind::state_space, LayerKind::attention_only,
+                                LayerKind::ffn_only,    LayerKind::experts_only};
 
-/// Host time per kernel. A recorded graph cannot hold experts whose token counts are known only when the
-/// router has run, so models with experts launch kernel by kernel.
+/// Host time per kernel. A recorded graph cannot hold experts whose token counts are known only
+/// when the router has run, so models with experts launch kernel by kernel.
 Seconds launch_time(const Job& job, const Constants& c) {
   const model::Software& s = job.software;
   if (s.launch > Seconds{}) return s.launch;
@@ -98,7 +98,10 @@ Pass repeated(const Job& job, const Block& b) {
 }  // namespace
 
 StepModel::StepModel(const fabric::Machine& machine, const Calibration& calibration)
-    : machine_(machine), calibration_(calibration), own_(machine, calibration), collectives_(own_) {}
+    : machine_(machine),
+      calibration_(calibration),
+      own_(machine, calibration),
+      collectives_(own_) {}
 
 StepModel::StepModel(const fabric::Machine& machine, const Calibration& calibration,
                      const CollectiveModel& collectives)
@@ -121,8 +124,10 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
   const int v = l.schedule == model::Schedule::interleaved ? std::max(l.virtual_stages, 1) : 1;
   const int m = std::max(job.micro_batches(), 1);
 
-  pieces.device = make_device(machine_.gpu, calibration_, job.precision, sw.attention, machine_.power_share);
-  const BlockContext context = make_context(job, pieces.device, calibration_, collectives_, machine_);
+  pieces.device =
+      make_device(machine_.gpu, calibration_, job.precision, sw.attention, machine_.power_share);
+  const BlockContext context =
+      make_context(job, pieces.device, calibration_, collectives_, machine_);
   const Pricer price(job, calibration_, pieces.device.quantised);
 
   // Blocks: every kind of layer that the model has, priced once.
@@ -185,30 +190,50 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
     out.weights = price.era() * b.weight_gradients;
     if (sharded_weights) {
       const double plain = b.parameters - b.expert_parameters;
-      Seconds gather = collectives_.time(Collective::all_gather, wire(plain, sw.parameter_wire_bytes), shards).time;
-      Seconds reduce = collectives_.time(Collective::reduce_scatter, wire(trained * plain, sw.gradient_wire_bytes), shards).time;
+      Seconds gather =
+          collectives_.time(Collective::all_gather, wire(plain, sw.parameter_wire_bytes), shards)
+              .time;
+      Seconds reduce = collectives_
+                           .time(Collective::reduce_scatter,
+                                 wire(trained * plain, sw.gradient_wire_bytes), shards)
+                           .time;
       if (b.expert_parameters > 0) {
-        gather += collectives_.time(Collective::all_gather, wire(b.expert_parameters, sw.parameter_wire_bytes), expert_data).time;
-        reduce += collectives_.time(Collective::reduce_scatter, wire(trained * b.expert_parameters, sw.gradient_wire_bytes), expert_data).time;
+        gather += collectives_
+                      .time(Collective::all_gather,
+                            wire(b.expert_parameters, sw.parameter_wire_bytes), expert_data)
+                      .time;
+        reduce +=
+            collectives_
+                .time(Collective::reduce_scatter,
+                      wire(trained * b.expert_parameters, sw.gradient_wire_bytes), expert_data)
+                .time;
       }
       if (shard < ways)
-        reduce += collectives_.time(Collective::all_reduce, wire(trained * plain / shard, sw.gradient_wire_bytes), copies).time;
+        reduce += collectives_
+                      .time(Collective::all_reduce,
+                            wire(trained * plain / shard, sw.gradient_wire_bytes), copies)
+                      .time;
       // pieces are copied out of the gathered buffer, gradients into the one that is reduced
-      const Seconds copy = elementwise(wire(plain + b.expert_parameters, 2.0 * sw.parameter_wire_bytes), pieces.device);
+      const Seconds copy = elementwise(
+          wire(plain + b.expert_parameters, 2.0 * sw.parameter_wire_bytes), pieces.device);
       gather += copy;
       reduce += copy;
       out.gather_alone = gather;
       out.reduce_alone = reduce;
       const Seconds forward_window = sw.overlap_parameters ? out.forward.compute() : Seconds{};
-      const Seconds backward_window = sw.overlap_gradients ? (out.backward.compute() + out.again.compute()) : Seconds{};
-      // Without resharding the weights are gathered by the first micro-batch and the gradients reduced
-      // by the last one: a share of each micro-batch here.
+      const Seconds backward_window =
+          sw.overlap_gradients ? (out.backward.compute() + out.again.compute()) : Seconds{};
+      // Without resharding the weights are gathered by the first micro-batch and the gradients
+      // reduced by the last one: a share of each micro-batch here.
       const double often = l.reshard_after_forward ? 1.0 : 1.0 / m;
       out.gather_forward = often * price.exposed_behind(gather, forward_window);
-      out.gather_backward = often * price.exposed_behind((l.reshard_after_forward ? gather : Seconds{}) + reduce, backward_window);
+      out.gather_backward =
+          often * price.exposed_behind((l.reshard_after_forward ? gather : Seconds{}) + reduce,
+                                       backward_window);
     }
   }
-  const Priced embed_f = price(blocks.embedding.forward), embed_b = price(blocks.embedding.backward);
+  const Priced embed_f = price(blocks.embedding.forward),
+               embed_b = price(blocks.embedding.backward);
   const Priced head_f = price(blocks.head.forward), head_b = price(blocks.head.backward);
 
   StepTime t;
@@ -225,7 +250,8 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
     for (int chunk = 0; chunk < v; ++chunk) {
       const std::size_t index = static_cast<std::size_t>(chunk * p + stage);
       PartCost& cost = pieces.costs[index];
-      // The host runs ahead of the device across a whole part, so host and device times compare there.
+      // The host runs ahead of the device across a whole part, so host and device times compare
+      // there.
       Seconds device_f{}, host_f{}, device_b{}, host_b{}, exposed_f{}, exposed_b{}, weights{};
       const auto add = [&](const Priced& f, const Priced& b, double n) {
         device_f += n * f.device;
@@ -239,9 +265,10 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
         sum.split.expert += n * (f.expert + b.expert);
       };
       int layers = pieces.parts[index].total();
-      double again_left = l.recompute == Recompute::full && l.recompute_layers > 0
-                              ? std::min(1.0, static_cast<double>(l.recompute_layers) / std::max(1, layers * v))
-                              : 1.0;
+      double again_left =
+          l.recompute == Recompute::full && l.recompute_layers > 0
+              ? std::min(1.0, static_cast<double>(l.recompute_layers) / std::max(1, layers * v))
+              : 1.0;
       for (const LayerKind k : kKinds) {
         const double n = pieces.parts[index][k];
         if (n == 0) continue;
@@ -264,7 +291,8 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
       if (index == 0 && !a.convolutional) add(embed_f, embed_b, 1);
       if (index + 1 == pieces.parts.size() && !a.convolutional) {
         add(head_f, head_b, 1);
-        sum.split.matmul += price.era() * (blocks.head.forward.matmul + blocks.head.backward.matmul);
+        sum.split.matmul +=
+            price.era() * (blocks.head.forward.matmul + blocks.head.backward.matmul);
         weights += price.era() * blocks.head.weight_gradients;
       }
       const Seconds forward = max(device_f, host_f), backward = max(device_b, host_b);
@@ -287,10 +315,13 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
   // The pipeline.
   if (p > 1) {
     const double scattered = l.sequence_parallel || sw.scatter_gather ? l.tensor : 1;
-    const Bytes message = Bytes::si(2.0 * l.micro_batch * job.sequence / l.context * a.hidden / scattered);
+    const Bytes message =
+        Bytes::si(2.0 * l.micro_batch * job.sequence / l.context * a.hidden / scattered);
     pieces.send = collectives_.time(Collective::send, message, pieces.stages).time;
-    if (scattered > 1 && !l.sequence_parallel)  // the receiver gathers the pieces over its scale-up links
-      pieces.send += collectives_.time(Collective::all_gather, message * scattered, context.tensor).time;
+    if (scattered > 1 &&
+        !l.sequence_parallel)  // the receiver gathers the pieces over its scale-up links
+      pieces.send +=
+          collectives_.time(Collective::all_gather, message * scattered, context.tensor).time;
   }
   const PipelineView view{.stages = p,
                           .chunks = v,
@@ -322,7 +353,8 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
         }
       }
       if (stage == 0) sp += blocks.embedding.parameters;
-      if (stage == p - 1) sp += a.tied_embeddings && p > 1 ? blocks.embedding.parameters : blocks.head.parameters;
+      if (stage == p - 1)
+        sp += a.tied_embeddings && p > 1 ? blocks.embedding.parameters : blocks.head.parameters;
       if (sp + se > plain + experts) {
         plain = sp;
         experts = se;
@@ -338,19 +370,30 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
     const auto sync = [&](double parameters, const Group& g) {
       if (parameters <= 0 || g.ranks <= 1) return;
       if (scatter && shard == ways) {
-        pieces.gradient_sync += collectives_.time(sw.reduce_scatter_gradients ? Collective::reduce_scatter : Collective::all_reduce,
-                                                  wire(parameters, sw.gradient_wire_bytes), g).time;
-        pieces.parameter_sync += collectives_.time(Collective::all_gather, wire(parameters, sw.parameter_wire_bytes), g).time;
+        pieces.gradient_sync += collectives_
+                                    .time(sw.reduce_scatter_gradients ? Collective::reduce_scatter
+                                                                      : Collective::all_reduce,
+                                          wire(parameters, sw.gradient_wire_bytes), g)
+                                    .time;
+        pieces.parameter_sync +=
+            collectives_.time(Collective::all_gather, wire(parameters, sw.parameter_wire_bytes), g)
+                .time;
       } else {
-        const CollectiveTime reduce = collectives_.time(Collective::all_reduce, wire(parameters, sw.gradient_wire_bytes), g);
+        const CollectiveTime reduce =
+            collectives_.time(Collective::all_reduce, wire(parameters, sw.gradient_wire_bytes), g);
         pieces.gradient_sync += reduce.time;
         if (scatter)
-          pieces.parameter_sync += collectives_.time(Collective::all_gather, wire(parameters, sw.parameter_wire_bytes), shards).time;
+          pieces.parameter_sync +=
+              collectives_
+                  .time(Collective::all_gather, wire(parameters, sw.parameter_wire_bytes), shards)
+                  .time;
       }
     };
     sync(reduced, data);
     sync(reduced_experts, expert_data);
-    out.data_binding = collectives_.time(Collective::all_reduce, wire(reduced, sw.gradient_wire_bytes), data).binding;
+    out.data_binding =
+        collectives_.time(Collective::all_reduce, wire(reduced, sw.gradient_wire_bytes), data)
+            .binding;
     // Gradients are ready layer by layer in the backward of the last micro-batch; the first layers'
     // are not ready before its end. Interleaved chunks finish earlier.
     const double ready = 1 - 1.0 / std::max(2, a.layers / p);
@@ -360,12 +403,16 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
                    price.exposed_behind(pieces.parameter_sync, forward_window);
     data_alone = pieces.gradient_sync + pieces.parameter_sync;
   } else if (sharded_weights) {
-    // The first gather and the last reduction have nothing beside them; embedding and head are blocks
-    // of their own, gathered once per micro-batch.
+    // The first gather and the last reduction have nothing beside them; embedding and head are
+    // blocks of their own, gathered once per micro-batch.
     const Block& ends_e = blocks.embedding;
     const double ends = ends_e.parameters + (a.tied_embeddings ? 0 : blocks.head.parameters);
-    const Seconds gather_ends = collectives_.time(Collective::all_gather, wire(ends, sw.parameter_wire_bytes), shards).time;
-    const Seconds reduce_ends = collectives_.time(Collective::reduce_scatter, wire(trained * ends, sw.gradient_wire_bytes), shards).time;
+    const Seconds gather_ends =
+        collectives_.time(Collective::all_gather, wire(ends, sw.parameter_wire_bytes), shards).time;
+    const Seconds reduce_ends =
+        collectives_
+            .time(Collective::reduce_scatter, wire(trained * ends, sw.gradient_wire_bytes), shards)
+            .time;
     const Seconds window = sw.overlap_gradients ? head_f.compute() + head_b.compute() : Seconds{};
     const Seconds per_micro = price.exposed_behind(gather_ends + reduce_ends, window);
     const double times = l.reshard_after_forward ? m : 1;
@@ -376,28 +423,36 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
                     ((l.reshard_after_forward ? 2.0 : 1.0) * kp.gather_alone + kp.reduce_alone);
     }
     data_alone += times * (gather_ends + reduce_ends);
-    out.data_binding = collectives_.time(Collective::all_gather, wire(ends, sw.parameter_wire_bytes), shards).binding;
+    out.data_binding =
+        collectives_.time(Collective::all_gather, wire(ends, sw.parameter_wire_bytes), shards)
+            .binding;
   }
   if (p > 1 && a.tied_embeddings && !a.convolutional)
-    data_exposed += collectives_.time(Collective::all_reduce,
-                                      wire(blocks.embedding.parameters, sw.gradient_wire_bytes),
-                                      make_group(machine_, 2, l.tensor * ways * (p - 1))).time;
+    data_exposed +=
+        collectives_
+            .time(Collective::all_reduce, wire(blocks.embedding.parameters, sw.gradient_wire_bytes),
+                  make_group(machine_, 2, l.tensor * ways * (p - 1)))
+            .time;
 
   // The optimizer reads and writes its state once, the gradients once or twice (norm, clip).
   const double moments = job.optimizer == model::OptimizerKind::adam ? 2 : 1;
-  const double state_bytes = 2 * (sw.master_bytes + moments * sw.moment_bytes) + sw.gradient_bytes + 2;
+  const double state_bytes =
+      2 * (sw.master_bytes + moments * sw.moment_bytes) + sw.gradient_bytes + 2;
   const double owners = l.shard >= Shard::optimizer ? shard : 1;
   const double expert_owners = l.shard >= Shard::optimizer ? expert_ways : 1;
-  const Bytes optimizer_bytes = Bytes::si(trained * state_bytes * (plain / owners + experts / expert_owners));
+  const Bytes optimizer_bytes =
+      Bytes::si(trained * state_bytes * (plain / owners + experts / expert_owners));
   if (l.offload_optimizer == model::Offload::none) {
     t.optimizer = c.optimizer_passes * elementwise(optimizer_bytes, pieces.device);
   } else {
     // gradients go down, the host streams its state, weights come back
     const double local = trained * (plain / owners + experts / expert_owners);
     const Bandwidth tier = l.offload_optimizer == model::Offload::cxl && machine_.cxl > Bandwidth{}
-                               ? machine_.cxl : 0.8 * machine_.host_memory;
+                               ? machine_.cxl
+                               : 0.8 * machine_.host_memory;
     const Bandwidth per_rank = tier / std::max(machine_.gpus_per_server, 1);
-    t.offload += max(Bytes::si(28 * local) / per_rank,  // [know: fp32 p, m, v read and written, 16-bit in and out]
+    t.offload += max(Bytes::si(28 * local) /
+                         per_rank,  // [know: fp32 p, m, v read and written, 16-bit in and out]
                      Bytes::si((sw.gradient_wire_bytes + 2.0) * local) / machine_.host_link_shared);
   }
 
@@ -414,7 +469,8 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
   t.pipeline = pieces.pipeline.exposed_send;
   t.bubble = pieces.pipeline.bubble;
   t.overhead = n * pace.split.overhead + Seconds::si(c.step_fixed);
-  const Seconds steady = pieces.pipeline.total + data_exposed + t.optimizer + t.offload + Seconds::si(c.step_fixed);
+  const Seconds steady =
+      pieces.pipeline.total + data_exposed + t.optimizer + t.offload + Seconds::si(c.step_fixed);
   const double gpus = job.accelerators();
   const double late = 1 + c.imbalance * std::log2(std::max(gpus, 1.0)) +
                       machine_.straggler * std::sqrt(2 * std::log(std::max(gpus, 1.0)));
@@ -423,8 +479,8 @@ Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
   pieces.data_exposed = data_exposed;
   t.total = late * steady;
   // busy of the closed form is the slowest stage's compute; keep the sum exact
-  const Seconds named = t.compute() + t.tensor + t.context + t.expert + t.pipeline + t.bubble + t.data +
-                        t.optimizer + t.offload + t.overhead;
+  const Seconds named = t.compute() + t.tensor + t.context + t.expert + t.pipeline + t.bubble +
+                        t.data + t.optimizer + t.offload + t.overhead;
   t.bubble += t.total - named;
 
   out.time = t;
@@ -452,10 +508,13 @@ Flops model_flops(const Job& job, bool whole_square) {
   const model::ParameterCount n = model::count_parameters(a);
   const double tokens = static_cast<double>(job.global_batch) * job.sequence;
   const int attention_layers = a.state_space ? a.state_space->attention_layers : a.layers;
-  const double width = a.latent ? a.heads * 0.5 * (a.latent->nope_dim + a.latent->rope_dim + a.latent->value_dim)
-                                : static_cast<double>(a.heads) * a.head_width();
-  const double matmul = n.active - n.embedding + (a.tied_embeddings ? static_cast<double>(a.vocab) * a.hidden : 0);
-  const double square = (a.causal && !whole_square ? 6.0 : 12.0) * attention_layers * job.sequence * width;
+  const double width =
+      a.latent ? a.heads * 0.5 * (a.latent->nope_dim + a.latent->rope_dim + a.latent->value_dim)
+               : static_cast<double>(a.heads) * a.head_width();
+  const double matmul =
+      n.active - n.embedding + (a.tied_embeddings ? static_cast<double>(a.vocab) * a.hidden : 0);
+  const double square =
+      (a.causal && !whole_square ? 6.0 : 12.0) * attention_layers * job.sequence * width;
   return Flops::si(tokens * (6 * matmul + square));
 }
 

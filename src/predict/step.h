@@ -1,7 +1,9 @@
 #pragma once
-// One training step: the closed form that searches use, and the same numbers for the event timeline.
+// One training step: the closed form that searches use, and the same numbers for the event
+// timeline.
 //
-//   step = fill, steady state and drain of the pipeline (compute and exposed tensor, context and expert
+//   step = fill, steady state and drain of the pipeline (compute and exposed tensor, context and
+//   expert
 //          communication of every micro-batch, sends, bubble)
 //        + exposed data-parallel communication + optimizer + fixed host work, x stragglers
 //
@@ -26,12 +28,12 @@ namespace railyard::predict {
 struct StepTime {
   Seconds matmul = {}, attention = {}, memory_bound = {}, recompute = {};
   Seconds tensor = {}, context = {}, expert = {};  ///< exposed communication
-  Seconds pipeline = {};   ///< exposed sends between stages
+  Seconds pipeline = {};                           ///< exposed sends between stages
   Seconds bubble = {};
-  Seconds data = {};       ///< exposed reduction of gradients, gathering of parameters
+  Seconds data = {};  ///< exposed reduction of gradients, gathering of parameters
   Seconds optimizer = {};
   Seconds offload = {};
-  Seconds overhead = {};   ///< host launches that the device waits for, fixed work, stragglers
+  Seconds overhead = {};  ///< host launches that the device waits for, fixed work, stragglers
   Seconds total = {};
 
   Seconds compute() const { return matmul + attention + memory_bound + recompute; }
@@ -46,14 +48,14 @@ struct Utilisation {
 
 struct Prediction {
   StepTime time = {};
-  double low = 0, high = 0;    ///< 80 % band of the step time, as factors of `time.total`
+  double low = 0, high = 0;  ///< 80 % band of the step time, as factors of `time.total`
   MemoryTerms memory = {};
   Seconds data_communication = {};  ///< all of it, exposed or hidden
   Seconds tensor_communication = {}, expert_communication = {}, context_communication = {};
   Binding data_binding = Binding::none;
-  double tokens_per_second = 0;        ///< of the cluster (samples where there are no tokens)
+  double tokens_per_second = 0;  ///< of the cluster (samples where there are no tokens)
   double tokens_per_second_per_gpu = 0;
-  Flops model_flops = {};      ///< per step and accelerator, causal attention counted half
+  Flops model_flops = {};  ///< per step and accelerator, causal attention counted half
   Utilisation utilisation = {};
   Seconds stage_forward = {}, stage_backward = {};  ///< one micro-batch on the slowest stage
 };
@@ -79,9 +81,9 @@ class StepModel {
     PipelineTime pipeline = {};
     Group tensor = {}, data = {}, stages = {}, context = {}, expert = {};
     Bytes gradient_bytes = {};
-    int pacing_stage = 0;        ///< the stage whose work `StepTime` splits up
-    Seconds data_exposed = {};   ///< of StepTime::data: what does not recur with every micro-batch
-    double lateness = 1;         ///< stragglers: the step over what it would be without
+    int pacing_stage = 0;       ///< the stage whose work `StepTime` splits up
+    Seconds data_exposed = {};  ///< of StepTime::data: what does not recur with every micro-batch
+    double lateness = 1;        ///< stragglers: the step over what it would be without
   };
   Prediction predict(const model::Job& job, Pieces& pieces) const;
 

@@ -23,8 +23,9 @@ const std::vector<TimePart>& time_parts() {
   return parts;
 }
 
-bool takes_time(const StepTime& time, const TimePart& part) {
-  return std::abs((time.*part.member).si()) > 1e-9 * time.total.si();
+Seconds time_of(const StepTime& time, const TimePart& part) {
+  const Seconds t = time.*part.member;
+  return std::abs(t.si()) > 1e-9 * time.total.si() ? t : Seconds{};
 }
 
 const std::vector<MemoryPart>& memory_parts() {

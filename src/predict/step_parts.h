@@ -20,8 +20,8 @@ struct TimePart {
 };
 /// All parts; they sum to StepTime::total.
 const std::vector<TimePart>& time_parts();
-/// Whether a part takes time, and not the rounding of a sum.
-bool takes_time(const StepTime& time, const TimePart& part);
+/// The time of a part; what is only the rounding of a sum is zero.
+Seconds time_of(const StepTime& time, const TimePart& part);
 
 struct MemoryPart {
   std::string_view key, title;

@@ -248,8 +248,8 @@ Table table_of(const Comparison& c) {
   for (const Figure& f : figures())
     table.add({"figure", f.key, f.number(c.a), f.number(c.b), f.unit, Cell(), Cell(), Cell()});
   for (const predict::TimePart& part : predict::time_parts())
-    table.add({"time", part.key, (c.a.prediction.time.*part.member).si(),
-               (c.b.prediction.time.*part.member).si(), "s", Cell(), Cell(), Cell()});
+    table.add({"time", part.key, predict::time_of(c.a.prediction.time, part).si(),
+               predict::time_of(c.b.prediction.time, part).si(), "s", Cell(), Cell(), Cell()});
   for (const Contribution& x : c.changes)
     table.add({"change", x.what, x.from, x.to, "", x.alone ? Cell(x.alone->si()) : Cell(),
                x.in_order.si(), has_gain(c) ? Cell(share_of(c, x)) : Cell()});

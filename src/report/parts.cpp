@@ -10,8 +10,7 @@ using model::Precision;
 
 // A value of zero means "not known" all through the catalogue: an empty cell, never a zero.
 Attribute text(std::string key, std::string title, std::string_view value) {
-  return {std::move(key), std::move(title), value.empty() ? Cell() : Cell(value),
-          Align::left};
+  return {std::move(key), std::move(title), value.empty() ? Cell() : Cell(value), Align::left};
 }
 Attribute count(std::string key, std::string title, int value) {
   return {std::move(key), std::move(title), value == 0 ? Cell() : Cell(value)};
@@ -37,35 +36,32 @@ Attribute peak(const model::Accelerator& a, Precision p) {
   return quantity(name + "_flop_per_s", name + " dense", a.peak_of(p).si(), show(a.peak_of(p)));
 }
 Attribute pcie(int generation, int lanes) {
-  return text("pcie", "PCIe", generation == 0 ? std::string()
-                                              : "gen" + std::to_string(generation) + " x" +
-                                                    std::to_string(lanes));
+  return text("pcie", "PCIe",
+              generation == 0 ? std::string()
+                              : "gen" + std::to_string(generation) + " x" + std::to_string(lanes));
 }
 
 PartView view(const model::Accelerator& a) {
   std::string scale_up = a.scale_up.name;
   if (scale_up.empty() && a.scale_up.kind != model::ScaleUpKind::none)
     scale_up = model::name(a.scale_up.kind);
-  return {.attributes = {bytes("memory", "memory", a.memory_usable),
-                         rate("memory_bandwidth", "bandwidth", a.memory),
-                         peak(a, Precision::bf16), peak(a, Precision::fp8),
-                         rate("scale_up", "scale-up", a.scale_up.total),
-                         text("scale_up_kind", "link", scale_up),
-                         pcie(a.pcie_generation, a.pcie_lanes), power(a.power),
-                         count("multiprocessors", "SMs", a.multiprocessors),
-                         text("vendor", "vendor", a.vendor),
-                         text("architecture", "architecture", a.architecture),
-                         peak(a, Precision::fp32), peak(a, Precision::tf32),
-                         peak(a, Precision::fp16), peak(a, Precision::mxfp8),
-                         peak(a, Precision::nvfp4),
-                         bytes("memory_label", "memory label", a.memory_label),
-                         rate("host_link", "host link", a.coherent_host_link)},
-          .aliases = a.aliases};
+  return {
+      .attributes = {bytes("memory", "memory", a.memory_usable),
+                     rate("memory_bandwidth", "bandwidth", a.memory), peak(a, Precision::bf16),
+                     peak(a, Precision::fp8), rate("scale_up", "scale-up", a.scale_up.total),
+                     text("scale_up_kind", "link", scale_up), pcie(a.pcie_generation, a.pcie_lanes),
+                     power(a.power), count("multiprocessors", "SMs", a.multiprocessors),
+                     text("vendor", "vendor", a.vendor),
+                     text("architecture", "architecture", a.architecture), peak(a, Precision::fp32),
+                     peak(a, Precision::tf32), peak(a, Precision::fp16), peak(a, Precision::mxfp8),
+                     peak(a, Precision::nvfp4),
+                     bytes("memory_label", "memory label", a.memory_label),
+                     rate("host_link", "host link", a.coherent_host_link)},
+      .aliases = a.aliases};
 }
 
 PartView view(const model::Nic& n) {
-  return {.attributes = {count("ports", "ports", n.ports),
-                         line_rate("port", "port", n.port_rate),
+  return {.attributes = {count("ports", "ports", n.ports), line_rate("port", "port", n.port_rate),
                          line_rate("chip_limit", "chip limit", n.chip_limit),
                          pcie(n.pcie_generation, n.pcie_lanes),
                          time("latency", "latency", n.latency),
@@ -73,11 +69,10 @@ PartView view(const model::Nic& n) {
 }
 
 PartView view(const model::NetworkSwitch& s) {
-  return {.attributes = {count("ports", "ports", s.ports),
-                         line_rate("port", "port", s.port_rate),
-                         line_rate("total", "total", s.total),
-                         bytes("buffer", "buffer", s.buffer), time("latency", "latency", s.latency),
-                         power(s.power), text("vendor", "vendor", s.vendor)}};
+  return {.attributes = {count("ports", "ports", s.ports), line_rate("port", "port", s.port_rate),
+                         line_rate("total", "total", s.total), bytes("buffer", "buffer", s.buffer),
+                         time("latency", "latency", s.latency), power(s.power),
+                         text("vendor", "vendor", s.vendor)}};
 }
 
 PartView view(const model::PcieSwitch& s) {
@@ -129,15 +124,16 @@ PartView view(const model::PcieGeneration& g) {
 PartView view(const model::Architecture& a) {
   const model::ParameterCount n = model::count_parameters(a);
   const auto billions = [](double p) { return show_number(p / 1e9) + " B"; };
-  return {.attributes = {quantity("parameters", "parameters", n.total, billions(n.total)),
-                         quantity("active_parameters", "active", n.active, billions(n.active)),
-                         count("layers", "layers", a.layers), count("hidden", "hidden", a.hidden),
-                         count("heads", "heads", a.heads), count("kv_heads", "kv heads", a.kv_heads),
-                         count("ffn", "ffn", a.ffn), count("vocab", "vocab", a.vocab),
-                         count("experts", "experts", a.experts ? a.experts->experts : 0),
-                         count("top_k", "top-k", a.experts ? a.experts->top_k : 0),
-                         text("family", "family", a.family)},
-          .aliases = a.aliases};
+  return {
+      .attributes = {quantity("parameters", "parameters", n.total, billions(n.total)),
+                     quantity("active_parameters", "active", n.active, billions(n.active)),
+                     count("layers", "layers", a.layers), count("hidden", "hidden", a.hidden),
+                     count("heads", "heads", a.heads), count("kv_heads", "kv heads", a.kv_heads),
+                     count("ffn", "ffn", a.ffn), count("vocab", "vocab", a.vocab),
+                     count("experts", "experts", a.experts ? a.experts->experts : 0),
+                     count("top_k", "top-k", a.experts ? a.experts->top_k : 0),
+                     text("family", "family", a.family)},
+      .aliases = a.aliases};
 }
 
 PartView view(const model::Catalog::Template& t) {
@@ -177,9 +173,9 @@ void add_provenance(std::vector<Cell>& row, const model::Provenance& from) {
 
 const std::vector<std::string>& part_kinds() {
   static const std::vector<std::string> kinds{
-      "accelerators", "nics",         "switches",     "pcie_switches",        "retimers",
-      "cxl",          "host_memory",  "nvme",         "socket_links",         "scale_up_generations",
-      "pcie_generations", "servers",  "models"};
+      "accelerators", "nics", "switches",     "pcie_switches",        "retimers",         "cxl",
+      "host_memory",  "nvme", "socket_links", "scale_up_generations", "pcie_generations", "servers",
+      "models"};
   return kinds;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The parts of the catalogue as rows: one description per kind serves the list, the page of a part and
-// the comparison of many.
+// The parts of the catalogue as rows: one description per kind serves the list, the page of a part
+// and the comparison of many.
 
 #include <string>
 #include <string_view>

@@ -75,7 +75,7 @@ Table time_table(const Prediction& p) {
     table.add({title, Cell(time.si(), show(time)), Cell(share, show_share(share))});
   };
   for (const predict::TimePart& part : predict::time_parts())
-    if (predict::takes_time(p.time, part)) add(part.title, p.time.*part.member);
+    if (const Seconds t = predict::time_of(p.time, part); t != Seconds{}) add(part.title, t);
   add("step", p.time.total);
   return table;
 }
@@ -125,7 +125,7 @@ std::string largest_kind(const predict::MemoryTerms& m) {
   const auto& parts = predict::memory_parts();
   const auto largest = std::ranges::max_element(
       parts, {}, [&](const predict::MemoryPart& p) { return (m.*p.member).si(); });
-  return std::string(largest->title) + " take " + show(m.*largest->member);
+  return "most of it: " + std::string(largest->title) + ' ' + show(m.*largest->member);
 }
 
 std::string fit_text(const Outlook& o, int width) {
@@ -134,7 +134,8 @@ std::string fit_text(const Outlook& o, int width) {
       labelled("does not fit", overflow(o.fit) + "; " + largest_kind(o.prediction.memory), width);
   constexpr std::size_t kShown = 3;
   if (o.advice.empty())
-    out += labelled("", "no change of the layout, nor two together, make it fit", width);
+    out +=
+        labelled("", "no change of the layout makes it fit, nor do two or three together", width);
   for (std::size_t i = 0; i < std::min(o.advice.size(), kShown); ++i) {
     const predict::FitChange& c = o.advice[i];
     out += labelled(i == 0 ? "it fits with" : "or with",
@@ -196,7 +197,7 @@ void write_utilisation(const predict::Utilisation& u, json::Writer& out) {
 void write_time(const Prediction& p, json::Writer& out) {
   out.key("time").begin_array();
   for (const predict::TimePart& part : predict::time_parts()) {
-    const Seconds time = p.time.*part.member;
+    const Seconds time = predict::time_of(p.time, part);
     out.begin_object().field("name", part.key).field("seconds", time.si());
     out.field("share", time / p.time.total).end_object();
   }
@@ -328,7 +329,7 @@ Table table_of(const Outlook& o) {
   table.add({"utilisation", "compute", p.utilisation.compute, "", Cell()});
   table.add({"utilisation", "mfu", p.utilisation.mfu, "", Cell()});
   for (const predict::TimePart& part : predict::time_parts()) {
-    const Seconds time = p.time.*part.member;
+    const Seconds time = predict::time_of(p.time, part);
     table.add({"time", part.key, time.si(), "s", time / p.time.total});
   }
   for (const predict::MemoryPart& part : predict::memory_parts())

@@ -1,6 +1,6 @@
 #pragma once
-// A user's mistakes on the screen: all of a file in one go, in file order, and not more than a screen
-// or two of them.
+// A user's mistakes on the screen: all of a file in one go, in file order, and not more than a
+// screen or two of them.
 
 #include <string>
 

@@ -48,8 +48,8 @@ std::vector<Shown> choose(const Table& table, int width) {
     shown.push_back({i, natural_width(table, i)});
   const auto column = [&](const Shown& s) -> const Column& { return table.columns[s.column]; };
   while (total_width(shown) > width) {  // the least important goes, or if that is enough, shrinks
-    const auto least = std::ranges::max_element(
-        shown, {}, [&](const Shown& s) { return column(s).priority; });
+    const auto least =
+        std::ranges::max_element(shown, {}, [&](const Shown& s) { return column(s).priority; });
     if (least == shown.end() || column(*least).priority == 0) break;
     if (column(*least).align == Align::left)
       narrow(*least, total_width(shown) - width, kUsefulText);
@@ -105,9 +105,8 @@ void Cell::write(json::Writer& out) const {
 
 std::string to_text(const Table& table, int width) {
   const std::vector<Shown> shown = choose(table, width);
-  std::string out = line(table, shown, [&](std::size_t c) -> std::string_view {
-    return table.columns[c].title;
-  });
+  std::string out =
+      line(table, shown, [&](std::size_t c) -> std::string_view { return table.columns[c].title; });
   for (const auto& row : table.rows)
     out += line(table, shown, [&](std::size_t c) -> std::string_view {
       return c < row.size() ? std::string_view(row[c].shown()) : std::string_view();

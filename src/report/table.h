@@ -17,10 +17,10 @@ namespace railyard::report {
 enum class Align : std::uint8_t { left, right };
 
 struct Column {
-  std::string key = {};        ///< in JSON and CSV; a number with a unit names it: "time_ms"
-  std::string title = {};      ///< on the screen
+  std::string key = {};    ///< in JSON and CSV; a number with a unit names it: "time_ms"
+  std::string title = {};  ///< on the screen
   Align align = Align::left;
-  int priority = 0;            ///< a narrow screen drops the highest first; 0 always stays
+  int priority = 0;  ///< a narrow screen drops the highest first; 0 always stays
 };
 
 /// A field: a text, a number with the text that people see, or nothing (JSON null, empty in CSV).
@@ -54,9 +54,10 @@ struct Table {
   void add(std::vector<Cell> row) { rows.push_back(std::move(row)); }
 };
 
-/// Title line and rows, every line at most `width` columns where that is possible: the least important
-/// column is cut with an ellipsis if it is text and that is enough, or else goes, and so on; when only
-/// those that must stay are left, the longest text is cut. A number is never cut or wrapped.
+/// Title line and rows, every line at most `width` columns where that is possible: the least
+/// important column is cut with an ellipsis if it is text and that is enough, or else goes, and so
+/// on; when only those that must stay are left, the longest text is cut. A number is never cut or
+/// wrapped.
 std::string to_text(const Table& table, int width);
 /// One header line of keys, then the rows; full precision, no thousands marks, never "nan".
 std::string to_csv(const Table& table);

@@ -13,11 +13,12 @@ struct TreeOptions {
   int deepest = 0;  ///< levels below the root that are shown; 0: all
 };
 
-/// One line a term: branch lines, name, value, formula and `[source]`; what does not fit into `width`
-/// continues below, in the same column. Values are aligned and never cut.
+/// One line a term: branch lines, name, value, formula and `[source]`; what does not fit into
+/// `width` continues below, in the same column. Values are aligned and never cut.
 std::string to_text(const predict::Term& root, TreeOptions options = {});
 
-/// {"name", "value", "unit", "text", "formula", "source", "terms": [...]}; empty texts are left out.
+/// {"name", "value", "unit", "text", "formula", "source", "terms": [...]}; empty texts are left
+/// out.
 void to_json(const predict::Term& root, json::Writer& out);
 
 }  // namespace railyard::report

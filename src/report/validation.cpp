@@ -12,7 +12,9 @@ using judge::Accuracy;
 using judge::ValidatedRow;
 
 Cell percent(double fraction) { return {fraction, fmt::format("{:.1f} %", 100 * fraction)}; }
-Cell signed_percent(double fraction) { return {fraction, fmt::format("{:+.1f} %", 100 * fraction)}; }
+Cell signed_percent(double fraction) {
+  return {fraction, fmt::format("{:+.1f} %", 100 * fraction)};
+}
 
 Table accuracy_columns() {
   return {.columns = {{"source", "source"},
@@ -30,14 +32,17 @@ void add(Table& table, const std::string& name, const Accuracy& a) {
     table.add({name, a.n, a.predicted, {}, {}, {}, {}, {}});
     return;
   }
-  table.add({name, a.n, a.predicted, percent(a.mape), percent(a.median), percent(a.p90), percent(a.max),
-             signed_percent(a.bias)});
+  table.add({name, a.n, a.predicted, percent(a.mape), percent(a.median), percent(a.p90),
+             percent(a.max), signed_percent(a.bias)});
 }
 
 void write(const Accuracy& a, json::Writer& out) {
   out.field("n", a.n).field("predicted", a.predicted);
-  for (const auto& [name, value] : {std::pair{"mape", a.mape}, {"median", a.median}, {"p90", a.p90},
-                                    {"max", a.max}, {"bias", a.bias}}) {
+  for (const auto& [name, value] : {std::pair{"mape", a.mape},
+                                    {"median", a.median},
+                                    {"p90", a.p90},
+                                    {"max", a.max},
+                                    {"bias", a.bias}}) {
     out.key(name);
     a.predicted > 0 ? out.value(value) : out.null();
   }
@@ -94,9 +99,13 @@ Table table_of(const judge::RankingValidation& v) {
                           {"spearman", "Spearman", Align::right},
                           {"regret", "top-1 regret", Align::right}}};
   for (const auto& g : v.groups)
-    table.add({g.model, g.gpus, g.configurations, Cell(g.spearman, fmt::format("{:.2f}", g.spearman)),
-               percent(g.regret)});
-  table.add({"mean of the groups", {}, {}, Cell(v.spearman, fmt::format("{:.2f}", v.spearman)), percent(v.regret)});
+    table.add({g.model, g.gpus, g.configurations,
+               Cell(g.spearman, fmt::format("{:.2f}", g.spearman)), percent(g.regret)});
+  table.add({"mean of the groups",
+             {},
+             {},
+             Cell(v.spearman, fmt::format("{:.2f}", v.spearman)),
+             percent(v.regret)});
   return table;
 }
 
@@ -156,8 +165,8 @@ Table rows_of(const std::vector<ValidatedRow>& rows) {
                           {"reason", "reason"}}};
   for (const ValidatedRow& r : rows) {
     const auto positive = [](double v) { return v > 0 ? Cell(v) : Cell(); };
-    table.add({r.at.file, r.at.line, r.source, r.model, r.metric, positive(r.measured), positive(r.predicted),
-               r.error ? signed_percent(*r.error) : Cell(), r.reason});
+    table.add({r.at.file, r.at.line, r.source, r.model, r.metric, positive(r.measured),
+               positive(r.predicted), r.error ? signed_percent(*r.error) : Cell(), r.reason});
   }
   return table;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The published-error tables: predictions against measurements, by source and overall, as a table, as
-// JSON that scripts rely on, and as the page docs/accuracy.md.
+// The published-error tables: predictions against measurements, by source and overall, as a table,
+// as JSON that scripts rely on, and as the page docs/accuracy.md.
 
 #include <string>
 #include <vector>

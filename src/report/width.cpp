@@ -12,9 +12,9 @@ struct Range {
   char32_t first, last;
 };
 // East Asian wide and full-width blocks (Unicode 15, annex 11), whole blocks only.
-constexpr Range kWide[] = {{0x1100, 0x115f},   {0x2e80, 0xa4cf},   {0xac00, 0xd7a3},
-                           {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},
-                           {0xffe0, 0xffe6},   {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
+constexpr Range kWide[] = {{0x1100, 0x115f}, {0x2e80, 0xa4cf},   {0xac00, 0xd7a3},
+                           {0xf900, 0xfaff}, {0xfe30, 0xfe6f},   {0xff00, 0xff60},
+                           {0xffe0, 0xffe6}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
 
 struct Symbol {
   std::size_t bytes = 1;
@@ -27,7 +27,11 @@ bool continues(std::string_view text, std::size_t i) {
 
 Symbol first_symbol(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
-  const std::size_t bytes = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 0;
+  const std::size_t bytes = lead < 0x80    ? 1
+                            : lead >= 0xf0 ? 4
+                            : lead >= 0xe0 ? 3
+                            : lead >= 0xc0 ? 2
+                                           : 0;
   if (bytes <= 1) return {};
   char32_t code = lead & (0xffu >> (bytes + 1));
   for (std::size_t i = 1; i < bytes; ++i) {
@@ -76,7 +80,8 @@ std::string cut(std::string_view text, int width) {
     text.remove_prefix(s.bytes);
   }
   // Half a number is a wrong number: cut before the last word where something is left then.
-  if (const std::size_t blank = out.rfind(' '); blank != std::string::npos && blank * 2 > out.size())
+  if (const std::size_t blank = out.rfind(' ');
+      blank != std::string::npos && blank * 2 > out.size())
     out.resize(blank);
   return width > 0 ? out + "…" : out;
 }

@@ -6,14 +6,15 @@ namespace railyard::app {
 namespace {
 
 Command sample() {
-  return {.words = "plan run",
-          .summary = "a command for tests",
-          .arguments = {{.name = "CLUSTER", .summary = "a cluster file"},
-                        {.name = "JOB", .summary = "job files", .optional = true, .repeats = true}},
-          .options = {{.name = "--set", .value = Value::text, .placeholder = "K=V", .repeats = true},
-                      {.name = "--max-gpus", .letter = 'm', .value = Value::integer},
-                      {.name = "--days", .value = Value::number, .fallback = "30"},
-                      {.name = "--explain"}}};
+  return {
+      .words = "plan run",
+      .summary = "a command for tests",
+      .arguments = {{.name = "CLUSTER", .summary = "a cluster file"},
+                    {.name = "JOB", .summary = "job files", .optional = true, .repeats = true}},
+      .options = {{.name = "--set", .value = Value::text, .placeholder = "K=V", .repeats = true},
+                  {.name = "--max-gpus", .letter = 'm', .value = Value::integer},
+                  {.name = "--days", .value = Value::number, .fallback = "30"},
+                  {.name = "--explain"}}};
 }
 
 Given parsed(const std::vector<std::string>& words) {

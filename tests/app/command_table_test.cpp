@@ -72,9 +72,9 @@ TEST(CommandTable, EveryExampleIsACommandLineThatParses) {
     for (const Example& e : c.examples) {
       EXPECT_FALSE(e.what.empty()) << e.line;
       std::vector<std::string> words = shell_words(e.line);
-      const auto start = std::ranges::find_if(
-          words, [](const std::string& w) { return w == "railyard" || w.ends_with("$(railyard") ||
-                                                   w.ends_with("<(railyard"); });
+      const auto start = std::ranges::find_if(words, [](const std::string& w) {
+        return w == "railyard" || w.ends_with("$(railyard") || w.ends_with("<(railyard");
+      });
       ASSERT_NE(start, words.end()) << e.line;
       words.erase(words.begin(), start + 1);
       while (!words.empty() && words.back().find_first_of(")\"") != std::string::npos)
@@ -82,7 +82,8 @@ TEST(CommandTable, EveryExampleIsACommandLineThatParses) {
       const auto match = find_command(table, words);
       ASSERT_TRUE(match) << e.line << '\n' << match.error().text();
       EXPECT_EQ(match->command->words, c.words) << e.line;
-      const auto given = parse_command_line(*match->command, std::span(words).subspan(match->words));
+      const auto given =
+          parse_command_line(*match->command, std::span(words).subspan(match->words));
       EXPECT_TRUE(given) << e.line << '\n' << given.error().text();
     }
 }

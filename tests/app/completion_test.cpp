@@ -8,14 +8,15 @@ namespace {
 using Words = std::vector<std::string>;
 
 std::vector<Command> sample_table() {
-  return {{.words = "show",
-           .arguments = {{.name = "PART", .value = Value::part},
-                         {.name = "FILE", .value = Value::file, .repeats = true}},
-           .options = {{.name = "--by", .letter = 'b', .value = Value::choice,
-                        .choices = {"source", "size"}},
-                       {.name = "--count", .value = Value::integer}}},
-          {.words = "plan run", .arguments = {{.name = "CLUSTER"}}},
-          {.words = "plan sweep"}};
+  return {
+      {.words = "show",
+       .arguments = {{.name = "PART", .value = Value::part},
+                     {.name = "FILE", .value = Value::file, .repeats = true}},
+       .options =
+           {{.name = "--by", .letter = 'b', .value = Value::choice, .choices = {"source", "size"}},
+            {.name = "--count", .value = Value::integer}}},
+      {.words = "plan run", .arguments = {{.name = "CLUSTER"}}},
+      {.words = "plan sweep"}};
 }
 
 Words after(const Words& typed) {
@@ -42,7 +43,8 @@ TEST(Completion, KnowsWhatAnOptionWants) {
   EXPECT_EQ(after({"show", "-b", "so"}), Words{"source"});
   EXPECT_EQ(after({"show", "--by", "=", "si"}), Words{"size"}) << "as bash splits it";
   EXPECT_EQ(after({"show", "--count", ""}), Words{}) << "a number is the user's";
-  EXPECT_EQ(after({"show", "--by", "size", "a"}), Words{"a100"}) << "an option's value is no argument";
+  EXPECT_EQ(after({"show", "--by", "size", "a"}), Words{"a100"})
+      << "an option's value is no argument";
   EXPECT_EQ(after({"show", "--output", ""}), Words{":file"});
   EXPECT_EQ(after({"show", "--catalog", ""}), Words{":folder"});
 }

@@ -94,7 +94,8 @@ TEST(Run, OutputGoesToAFileWholeOrNotAtAll) {
   EXPECT_EQ(t.out, "");
   EXPECT_EQ(read_file(file).value(), "one finding\n");
   EXPECT_EQ(t.run({"refused", "-o", file}, sample_table()), Exit::bad_input);
-  EXPECT_EQ(read_file(file).value(), "one finding\n") << "half an answer does not replace a whole one";
+  EXPECT_EQ(read_file(file).value(), "one finding\n")
+      << "half an answer does not replace a whole one";
   EXPECT_EQ(t.run({"found", "-o", "/no/such/folder/x"}, sample_table()), Exit::output);
   std::remove(file.c_str());
 }

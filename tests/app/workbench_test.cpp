@@ -38,10 +38,10 @@ class WorkbenchFiles : public testing::Test {
 
 TEST_F(WorkbenchFiles, TheExampleOfTheReadmeIsReadAndFits) {
   Workbench b = bench();
-  const auto cluster = b.cluster(
-      write("cluster.yaml",
-            "cluster: pod\nservers: 32\nserver: dgx-h100\n"
-            "fabric: {kind: rail, transport: infiniband, switch: quantum2-qm9700}\n"));
+  const auto cluster =
+      b.cluster(write("cluster.yaml",
+                      "cluster: pod\nservers: 32\nserver: dgx-h100\n"
+                      "fabric: {kind: rail, transport: infiniband, switch: quantum2-qm9700}\n"));
   ASSERT_TRUE(cluster) << text(cluster.error());
   const auto job = b.job(
       write("job.yaml",

@@ -76,7 +76,8 @@ TEST(HostileInput, YamlIsReadOrRefused) {
 }
 
 const std::string kJson =
-    "{\"name\": \"a\\u00b5\\n\", \"n\": [1, -2.5e3, true, null],\n \"o\": {\"k\": {}, \"l\": []}}\n";
+    "{\"name\": \"a\\u00b5\\n\", \"n\": [1, -2.5e3, true, null],\n \"o\": {\"k\": {}, \"l\": "
+    "[]}}\n";
 
 TEST(HostileInput, JsonIsReadOrRefused) {
   Random random = Random(11).stream("json");

@@ -59,7 +59,8 @@ TEST(JsonWriter, EveryNumberReadsBackToTheBit) {
 
 TEST(JsonReader, GivesTheTreeThatYamlGives) {
   const std::string bytes =
-      "{\"name\": \"a\\u00b5\\n\", \"n\": 12,\n  \"list\": [1.5, true, null, {}], \"o\": {\"k\": -3e2}}";
+      "{\"name\": \"a\\u00b5\\n\", \"n\": 12,\n  \"list\": [1.5, true, null, {}], \"o\": {\"k\": "
+      "-3e2}}";
   const auto doc = parse("x.json", bytes);
   ASSERT_TRUE(doc) << text(doc.error());
   const yaml::Node& root = doc->root();

@@ -60,9 +60,7 @@ TEST(Show, KeepsThreeDigitsAndANumberBetweenOneAndAThousand) {
   EXPECT_EQ(show(Seconds{}), "0 ns");
 }
 
-TEST(Show, RoundsUpIntoTheNextUnit) {
-  EXPECT_EQ(show(999.96 * us), "1.00 ms") << "not 1000 us";
-}
+TEST(Show, RoundsUpIntoTheNextUnit) { EXPECT_EQ(show(999.96 * us), "1.00 ms") << "not 1000 us"; }
 
 TEST(ShowNumber, ReadsAsPeopleExpect) {
   EXPECT_EQ(show_number(12345), "12345") << "no zeros in place of known digits";

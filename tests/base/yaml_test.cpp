@@ -223,8 +223,9 @@ TEST_F(YamlFields, AKeyThatIsThereAlreadyIsNoSuggestion) {
 
 TEST_F(YamlFields, LimitsOfANumberAreShownAsTheyAre) {
   double n = 1;
-  EXPECT_TRUE(problems_of("n: 0.5\n", [&](Fields& f) { f.number("n", n, 1, 64); })
-                  .contains("expected a number from 1 to 64, found '0.5'"));
+  EXPECT_TRUE(problems_of("n: 0.5\n", [&](Fields& f) {
+                f.number("n", n, 1, 64);
+              }).contains("expected a number from 1 to 64, found '0.5'"));
 }
 
 TEST(Yaml, ATabThatBeginsALineIsBlamedAndNotTheLineAboveIt) {

@@ -101,7 +101,7 @@ TEST(FitAdvice, TriesTwoChangesWhereOneIsNotEnough) {
   Job job = job_of("gpt3-175b");
   job.layout.tensor = 8;
   job.layout.data = 8;
-  job.layout.micro_batch = 8;
+  job.layout.micro_batch = 2;
   const Outlook o = look(h100_cluster(8), job);
   EXPECT_FALSE(o.fit.fits());
   ASSERT_FALSE(o.advice.empty());

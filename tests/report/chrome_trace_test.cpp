@@ -11,11 +11,11 @@ namespace railyard::report {
 namespace {
 
 TEST(ChromeTrace, GivesEveryBarItsGroupTrackAndMicroseconds) {
-  const std::string text = chrome_trace(
-      {{"forward 0", "forward", "stage 0", "compute", 0.0 * ms, 1.5 * ms},
-       {"send", "network", "stage 0", "network", 1.5 * ms, 0.25 * us},
-       {"forward \"0\"", "forward", "stage 1", "compute", 1.50025 * ms, 1.5 * ms}},
-      "one step");
+  const std::string text =
+      chrome_trace({{"forward 0", "forward", "stage 0", "compute", 0.0 * ms, 1.5 * ms},
+                    {"send", "network", "stage 0", "network", 1.5 * ms, 0.25 * us},
+                    {"forward \"0\"", "forward", "stage 1", "compute", 1.50025 * ms, 1.5 * ms}},
+                   "one step");
   const auto doc = json::parse("trace.json", text);
   ASSERT_TRUE(doc) << railyard::text(doc.error());
   EXPECT_EQ(doc->root().find("otherData")->find("title")->scalar, "one step");

@@ -47,9 +47,10 @@ TEST(Parts, NumbersAreInTheUnitThatTheKeyNames) {
   model::Catalog c;
   c.nics.push_back({.id = "card", .ports = 2, .port_rate = 400.0 * Gbps, .latency = 1.5 * us});
   const Table table = kind_table(parts_of(c));
-  EXPECT_EQ(to_csv(table),
-            "id,ports,port_bits_per_s,chip_limit_bits_per_s,pcie,latency_s,vendor,confidence,source\n"
-            "card,2,4e+11,,,1.5e-06,,single,\n");
+  EXPECT_EQ(
+      to_csv(table),
+      "id,ports,port_bits_per_s,chip_limit_bits_per_s,pcie,latency_s,vendor,confidence,source\n"
+      "card,2,4e+11,,,1.5e-06,,single,\n");
 }
 
 }  // namespace

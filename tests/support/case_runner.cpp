@@ -153,12 +153,12 @@ bool matches(const std::vector<std::string>& wanted, std::size_t w,
          matches(wanted, w + 1, lines, l + 1);
 }
 
-/// Runs the step in `scratch`/work; true when all came out as the case says. Else prints what did, in
-/// the form that a case has.
+/// Runs the step in `scratch`/work; true when all came out as the case says. Else prints what did,
+/// in the form that a case has.
 bool run_step(const Step& step, const fs::path& scratch) {
   const fs::path out = scratch / "out", err = scratch / "err";
-  const std::string command = "cd '" + (scratch / "work").string() + "' && { " + step.command + "\n} >'" +
-                              out.string() + "' 2>'" + err.string() + "' </dev/null";
+  const std::string command = "cd '" + (scratch / "work").string() + "' && { " + step.command +
+                              "\n} >'" + out.string() + "' 2>'" + err.string() + "' </dev/null";
   const int status = std::system(command.c_str());
   const int exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   const std::vector<std::string> got_out = lines_of(slurp(out)), got_err = lines_of(slurp(err));

@@ -1,8 +1,8 @@
 // railyard-fit: repeats the fit of catalog/calibration.yaml and prints residuals.
 //
-// Only rows that the fit may see are used: the vTrain node grid, llm-foundry runs on up to 8 GPUs and
-// SimuMax runs with tensor parallel 1 and 2. Everything else is reported and never looked at by the
-// search. Coordinate descent over the named numbers; the target is the mean of |log(predicted /
+// Only rows that the fit may see are used: the vTrain node grid, llm-foundry runs on up to 8 GPUs
+// and SimuMax runs with tensor parallel 1 and 2. Everything else is reported and never looked at by
+// the search. Coordinate descent over the named numbers; the target is the mean of |log(predicted /
 // measured)|, each source with equal weight, so that no source drowns the others by its size.
 
 #include <fmt/format.h>
@@ -62,12 +62,15 @@ void report(const std::vector<Prepared>& all, const predict::Calibration& c) {
     if (!by.contains(p.group)) order.push_back(p.group);
     const double e = error_of(p, c);
     by[p.group].push_back(e);
-    if (p.setup.full && p.group.find("sweep") == std::string::npos && p.group.find("grid") == std::string::npos) full.push_back(e);
+    if (p.setup.full && p.group.find("sweep") == std::string::npos &&
+        p.group.find("grid") == std::string::npos)
+      full.push_back(e);
   }
   const auto line = [](const std::string& name, const std::vector<double>& e) {
     const judge::Accuracy a = judge::accuracy(e, static_cast<int>(e.size()));
-    fmt::print("{:58.58} n {:5}  mape {:6.1f}  median {:6.1f}  p90 {:6.1f}  max {:7.1f}  bias {:+6.1f}\n", name, a.n,
-               100 * a.mape, 100 * a.median, 100 * a.p90, 100 * a.max, 100 * a.bias);
+    fmt::print(
+        "{:58.58} n {:5}  mape {:6.1f}  median {:6.1f}  p90 {:6.1f}  max {:7.1f}  bias {:+6.1f}\n",
+        name, a.n, 100 * a.mape, 100 * a.median, 100 * a.p90, 100 * a.max, 100 * a.bias);
   };
   for (const std::string& g : order) line(g, by[g]);
   line("FULL (without sweeps)", full);
@@ -85,8 +88,10 @@ double quantile(std::vector<double> v, double q) {
 void print_bands(const std::vector<Prepared>& all, const predict::Calibration& c) {
   std::map<std::string, std::map<std::string, std::vector<double>>> by;
   for (const Prepared& p : all) {
-    if (p.group.find("sweep") != std::string::npos || p.group.find("grid") != std::string::npos) continue;
-    by[std::string(predict::band_kind(p.setup.job, p.machine.servers))][p.group].push_back(1 / (1 + error_of(p, c)));
+    if (p.group.find("sweep") != std::string::npos || p.group.find("grid") != std::string::npos)
+      continue;
+    by[std::string(predict::band_kind(p.setup.job, p.machine.servers))][p.group].push_back(
+        1 / (1 + error_of(p, c)));
   }
   int inside = 0, n = 0;
   for (const auto& [kind, sources] : by) {
@@ -101,10 +106,11 @@ void print_bands(const std::vector<Prepared>& all, const predict::Calibration& c
       for (const double r : ratios) inside += r >= low && r <= high ? 1 : 0;
       n += static_cast<int>(ratios.size());
     }
-    fmt::print("- {{kind: {}, low: {:.3f}, high: {:.3f}, rows: {}, sources: {}}}\n", kind, quantile(every, 0.1),
-               quantile(every, 0.9), every.size(), sources.size());
+    fmt::print("- {{kind: {}, low: {:.3f}, high: {:.3f}, rows: {}, sources: {}}}\n", kind,
+               quantile(every, 0.1), quantile(every, 0.9), every.size(), sources.size());
   }
-  fmt::print("coverage, leaving one source out: {:.3f} of {}\n", static_cast<double>(inside) / n, n);
+  fmt::print("coverage, leaving one source out: {:.3f} of {}\n", static_cast<double>(inside) / n,
+             n);
 }
 
 double* knob(predict::Calibration& c, const std::string& name) {
@@ -128,8 +134,10 @@ int main(int argc, char** argv) {
   const std::string root = argc > 1 ? argv[1] : ".";
   const model::Catalog catalog = need(model::load_catalog(root + "/catalog"));
   const model::Stacks stacks = need(model::load_stacks(root + "/catalog/stacks.yaml"));
-  const judge::Conventions conventions = need(judge::load_conventions(root + "/validation/sources.yaml"));
-  predict::Calibration calibration = need(predict::load_calibration(root + "/catalog/calibration.yaml"));
+  const judge::Conventions conventions =
+      need(judge::load_conventions(root + "/validation/sources.yaml"));
+  predict::Calibration calibration =
+      need(predict::load_calibration(root + "/catalog/calibration.yaml"));
 
   std::vector<std::string> files, knobs;
   std::string show, show_filter;
@@ -154,7 +162,8 @@ int main(int argc, char** argv) {
     if (!bytes) stop(bytes.error().text());
     const auto runs = need(intake::read_training_csv({f, *bytes}));
     for (const auto& r : runs.runs) {
-      if (r.metric == facts::RunMetric::peak_alloc_mem || r.metric == facts::RunMetric::failed) continue;
+      if (r.metric == facts::RunMetric::peak_alloc_mem || r.metric == facts::RunMetric::failed)
+        continue;
       auto s = judge::set_up(r, catalog, stacks, conventions);
       if (!s) {
         ++reasons[judge::source_group(r.source).substr(0, 30) + ": " + s.error()];
@@ -211,21 +220,37 @@ int main(int argc, char** argv) {
   if (show == "groups") {  // groups by source, part, model and precision
     std::map<std::string, std::vector<double>> by;
     for (const Prepared& p : all)
-      by[fmt::format("{:.22} | {} | {} | {} {}", p.group, p.machine.gpu.id, p.run.model, p.run.precision, p.run.recompute)].push_back(error_of(p, calibration));
+      by[fmt::format("{:.22} | {} | {} | {} {}", p.group, p.machine.gpu.id, p.run.model,
+                     p.run.precision, p.run.recompute)]
+          .push_back(error_of(p, calibration));
     for (const auto& [k, e] : by) {
       const judge::Accuracy a = judge::accuracy(e, static_cast<int>(e.size()));
-      if (a.mape > 0.08) fmt::print("{:90.90} n {:3} mape {:5.1f} bias {:+5.1f}\n", k, a.n, 100 * a.mape, 100 * a.bias);
+      if (a.mape > 0.08)
+        fmt::print("{:90.90} n {:3} mape {:5.1f} bias {:+5.1f}\n", k, a.n, 100 * a.mape,
+                   100 * a.bias);
     }
   } else if (!show.empty()) {
     for (const Prepared& p : all) {
-      if (p.run.source.find(show) == std::string::npos && p.run.table.find(show) == std::string::npos) continue;
+      if (p.run.source.find(show) == std::string::npos &&
+          p.run.table.find(show) == std::string::npos)
+        continue;
       const predict::StepModel model(p.machine, calibration);
       const auto r = model.predict(p.setup.job);
       const auto& t = r.time;
       const auto& l = p.setup.job.layout;
-      fmt::print("{:5} {:18.18} {:10.10} g{:<5} t{} p{} v{} d{} c{} e{} b{} B{} s{} m{} {:>8.4g} s err {:+6.1f}% | mm {:4.1f} at {:4.1f} me {:4.1f} rc {:4.1f} tp {:4.1f} cp {:4.1f} ep {:4.1f} pp {:4.1f} bub {:4.1f} dp {:4.1f} opt {:4.1f} oh {:4.1f} | {}\n",
-                 p.run.at.line, p.run.model, p.machine.gpu.id, *p.run.gpus, l.tensor, l.pipeline, l.virtual_stages, l.data, l.context, l.expert, l.micro_batch, p.setup.job.global_batch, p.setup.job.sequence, p.setup.job.micro_batches(), p.setup.measured.si(), 100 * (t.total / p.setup.measured - 1),
-                 100 * (t.matmul / t.total), 100 * (t.attention / t.total), 100 * (t.memory_bound / t.total), 100 * (t.recompute / t.total), 100 * (t.tensor / t.total), 100 * (t.context / t.total), 100 * (t.expert / t.total), 100 * (t.pipeline / t.total), 100 * (t.bubble / t.total), 100 * (t.data / t.total), 100 * (t.optimizer / t.total), 100 * (t.overhead / t.total), p.run.recompute + " " + p.run.sharding + " " + p.run.precision);
+      fmt::print(
+          "{:5} {:18.18} {:10.10} g{:<5} t{} p{} v{} d{} c{} e{} b{} B{} s{} m{} {:>8.4g} s err "
+          "{:+6.1f}% | mm {:4.1f} at {:4.1f} me {:4.1f} rc {:4.1f} tp {:4.1f} cp {:4.1f} ep "
+          "{:4.1f} pp {:4.1f} bub {:4.1f} dp {:4.1f} opt {:4.1f} oh {:4.1f} | {}\n",
+          p.run.at.line, p.run.model, p.machine.gpu.id, *p.run.gpus, l.tensor, l.pipeline,
+          l.virtual_stages, l.data, l.context, l.expert, l.micro_batch, p.setup.job.global_batch,
+          p.setup.job.sequence, p.setup.job.micro_batches(), p.setup.measured.si(),
+          100 * (t.total / p.setup.measured - 1), 100 * (t.matmul / t.total),
+          100 * (t.attention / t.total), 100 * (t.memory_bound / t.total),
+          100 * (t.recompute / t.total), 100 * (t.tensor / t.total), 100 * (t.context / t.total),
+          100 * (t.expert / t.total), 100 * (t.pipeline / t.total), 100 * (t.bubble / t.total),
+          100 * (t.data / t.total), 100 * (t.optimizer / t.total), 100 * (t.overhead / t.total),
+          p.run.recompute + " " + p.run.sharding + " " + p.run.precision);
     }
   }
   report(all, calibration);
@@ -236,11 +261,15 @@ int main(int argc, char** argv) {
     const auto runs = need(intake::read_training_csv({f, *bytes}));
     if (runs.layout == intake::TrainingTable::nanotron_sweep) {
       const auto r = judge::validate_ranking(runs.runs, inputs);
-      for (const auto& g : r.groups) fmt::print("{:14} {:4} n {:3} spearman {:.2f} regret {:.2f}\n", g.model, g.gpus, g.configurations, g.spearman, g.regret);
+      for (const auto& g : r.groups)
+        fmt::print("{:14} {:4} n {:3} spearman {:.2f} regret {:.2f}\n", g.model, g.gpus,
+                   g.configurations, g.spearman, g.regret);
       fmt::print("ranking: spearman {:.3f} regret {:.3f}\n", r.spearman, r.regret);
     }
     const auto m = judge::validate_memory(runs.runs, inputs);
-    for (const auto& x : m.sources) fmt::print("memory {:40.40} n {:4} mape {:.3f} max {:.3f} bias {:+.3f}\n", x.source, x.all.predicted, x.all.mape, x.all.max, x.all.bias);
+    for (const auto& x : m.sources)
+      fmt::print("memory {:40.40} n {:4} mape {:.3f} max {:.3f} bias {:+.3f}\n", x.source,
+                 x.all.predicted, x.all.mape, x.all.max, x.all.bias);
     fmt::print("memory false_oom {:.3f} passed {:.3f}\n", m.false_oom, m.passed_failures);
     if (show == "parts")
       for (const auto& run : runs.runs) {
@@ -251,11 +280,20 @@ int main(int argc, char** argv) {
         const auto p = predict::StepModel(machine, calibration).predict(st->job).memory;
         const auto g = [](Bytes b) { return b.si() / 1e9; };
         const auto& l = st->job.layout;
-        const double measured = run.metric == facts::RunMetric::peak_alloc_mem ? run.value * 1.0737 : *run.memory_gb;
-        fmt::print("{:5} {:14.14} g{} t{} p{} d{} b{} m{} z{} got {:6.1f} pred {:6.1f} | w {:.1f} g {:.1f} o {:.1f} act {:.1f} loss {:.1f} gath {:.1f} tmp {:.1f} stage {}\n", run.at.line, run.model, *run.gpus, l.tensor, l.pipeline, l.data, l.micro_batch, st->job.micro_batches(), static_cast<int>(l.shard), measured, g(p.allocated()), g(p.weights), g(p.gradients), g(p.optimizer), g(p.activations), g(p.loss), g(p.gathered), g(p.temporaries), p.stage);
+        const double measured =
+            run.metric == facts::RunMetric::peak_alloc_mem ? run.value * 1.0737 : *run.memory_gb;
+        fmt::print(
+            "{:5} {:14.14} g{} t{} p{} d{} b{} m{} z{} got {:6.1f} pred {:6.1f} | w {:.1f} g "
+            "{:.1f} o {:.1f} act {:.1f} loss {:.1f} gath {:.1f} tmp {:.1f} stage {}\n",
+            run.at.line, run.model, *run.gpus, l.tensor, l.pipeline, l.data, l.micro_batch,
+            st->job.micro_batches(), static_cast<int>(l.shard), measured, g(p.allocated()),
+            g(p.weights), g(p.gradients), g(p.optimizer), g(p.activations), g(p.loss),
+            g(p.gathered), g(p.temporaries), p.stage);
       }
     if (show == "memory")
       for (const auto& r : m.rows)
-        if (r.error && r.source.find("sweep") == std::string::npos) fmt::print("{} {:.30} {:.2f} GiB {:+.1f} %\n", r.at.line, r.model, r.measured / 1073741824, 100 * *r.error);
+        if (r.error && r.source.find("sweep") == std::string::npos)
+          fmt::print("{} {:.30} {:.2f} GiB {:+.1f} %\n", r.at.line, r.model,
+                     r.measured / 1073741824, 100 * *r.error);
   }
 }

@@ -1,4 +1,5 @@
-// `railyard catalog list|show|check`: what the program knows about parts and models, and from where.
+// `railyard catalog list|show|check`: what the program knows about parts and models, and from
+// where.
 
 #include <algorithm>
 #include <string>
@@ -42,7 +43,8 @@ std::string show_text(const Page& page, int width) {
   for (const report::Attribute& a : page.part.attributes)
     if (!a.value.shown().empty()) lines.emplace_back(a.title, a.value.shown());
   std::string aliases;
-  for (const std::string& alias : page.part.aliases) aliases += (aliases.empty() ? "" : ", ") + alias;
+  for (const std::string& alias : page.part.aliases)
+    aliases += (aliases.empty() ? "" : ", ") + alias;
   if (!aliases.empty()) lines.emplace_back("also called", aliases);
   lines.emplace_back("source", page.part.from.source);
   lines.emplace_back("confidence", model::name(page.part.from.confidence));
@@ -189,8 +191,8 @@ Exit give_comparisons(const std::vector<Comparison>& comparisons, std::vector<re
             },
         .text =
             [&](int width) {
-              return findings_text(comparisons, width) + counted(rules, "comparison") + ", " + counted(errors, "error") + ", " +
-                     counted(notes, "note") + '\n';
+              return findings_text(comparisons, width) + counted(rules, "comparison") + ", " +
+                     counted(errors, "error") + ", " + counted(notes, "note") + '\n';
             },
         .csv = [&] { return report::to_csv(table); }},
        given, io);
@@ -225,35 +227,36 @@ Exit check(const Given& given, Io& io) {
 }  // namespace
 
 std::vector<Command> catalog_commands() {
-  return {{.words = "catalog list",
-           .summary = "the parts and models of the catalogue",
-           .arguments = {{.name = "KIND",
-                          .value = Value::choice,
-                          .summary = "one kind, with all its values as columns",
-                          .optional = true,
-                          .choices = report::part_kinds()}},
-           .examples = {{"railyard catalog list accelerators", "GPUs with their rates and sources"},
-                        {"railyard catalog list --format csv", "everything, for a spreadsheet"}},
-           .exits = {{Exit::bad_input, "the catalogue is broken"}},
-           .run = list},
-          {.words = "catalog show",
-           .summary = "one part or model: every value and where it comes from",
-           .arguments = {{.name = "PART", .value = Value::part, .summary = "an id or another name"}},
-           .examples = {{"railyard catalog show h100-sxm", "a GPU"},
-                        {"railyard catalog show llama3-70b --format json", "a model"}},
-           .exits = {{Exit::bad_input, "no such part, or the catalogue is broken"}},
-           .run = show},
-          {.words = "catalog check",
-           .summary = "recompute totals and report values that contradict each other",
-           .arguments = {{.name = "FILE",
-                          .summary = "hardware files of Calculon or llm-analysis to compare with",
-                          .optional = true,
-                          .repeats = true}},
-           .examples = {{"railyard catalog check", "the catalogue that ships"},
-                        {"railyard catalog check --catalog mine", "your own"}},
-           .exits = {{Exit::findings, "values contradict each other"},
-                     {Exit::bad_input, "the catalogue is broken"}},
-           .run = check}};
+  return {
+      {.words = "catalog list",
+       .summary = "the parts and models of the catalogue",
+       .arguments = {{.name = "KIND",
+                      .value = Value::choice,
+                      .summary = "one kind, with all its values as columns",
+                      .optional = true,
+                      .choices = report::part_kinds()}},
+       .examples = {{"railyard catalog list accelerators", "GPUs with their rates and sources"},
+                    {"railyard catalog list --format csv", "everything, for a spreadsheet"}},
+       .exits = {{Exit::bad_input, "the catalogue is broken"}},
+       .run = list},
+      {.words = "catalog show",
+       .summary = "one part or model: every value and where it comes from",
+       .arguments = {{.name = "PART", .value = Value::part, .summary = "an id or another name"}},
+       .examples = {{"railyard catalog show h100-sxm", "a GPU"},
+                    {"railyard catalog show llama3-70b --format json", "a model"}},
+       .exits = {{Exit::bad_input, "no such part, or the catalogue is broken"}},
+       .run = show},
+      {.words = "catalog check",
+       .summary = "recompute totals and report values that contradict each other",
+       .arguments = {{.name = "FILE",
+                      .summary = "hardware files of Calculon or llm-analysis to compare with",
+                      .optional = true,
+                      .repeats = true}},
+       .examples = {{"railyard catalog check", "the catalogue that ships"},
+                    {"railyard catalog check --catalog mine", "your own"}},
+       .exits = {{Exit::findings, "values contradict each other"},
+                 {Exit::bad_input, "the catalogue is broken"}},
+       .run = check}};
 }
 
 }  // namespace railyard::app

@@ -71,7 +71,8 @@ Exit verdict(const Given& given, double mape) {
 }
 
 template <class Validation>
-void show(const Validation& v, const std::string& after, const Loaded& loaded, const Given& given, Io& io) {
+void show(const Validation& v, const std::string& after, const Loaded& loaded, const Given& given,
+          Io& io) {
   give({.inputs = loaded.inputs,
         .json = [&](json::Writer& out) { report::to_json(v, out); },
         .text =
@@ -83,7 +84,8 @@ void show(const Validation& v, const std::string& after, const Loaded& loaded, c
             },
         .csv =
             [&] {
-              return report::to_csv(given.flag("--rows") ? report::rows_of(v.rows) : report::table_of(v));
+              return report::to_csv(given.flag("--rows") ? report::rows_of(v.rows)
+                                                         : report::table_of(v));
             }},
        given, io);
 }
@@ -92,15 +94,19 @@ Exit training(const Given& given, Io& io) {
   const auto loaded = load(given, io);
   if (!loaded) return refuse(loaded.error(), io);
   const auto v = judge::validate_training(loaded->runs, loaded->in());
-  show(v, fmt::format("\n{:.1f} % of the predicted lines lie inside their 80 % band\n", 100 * v.band_coverage), *loaded,
-       given, io);
+  show(v,
+       fmt::format("\n{:.1f} % of the predicted lines lie inside their 80 % band\n",
+                   100 * v.band_coverage),
+       *loaded, given, io);
   return verdict(given, v.overall.mape);
 }
 
 std::string memory_note(const judge::MemoryValidation& v) {
   if (v.worked + v.failed == 0) return {};
-  return fmt::format("\nof {} runs that worked {:.1f} % are called too big; of {} that failed {:.1f} % are called fitting\n",
-                     v.worked, 100 * v.false_oom, v.failed, 100 * v.passed_failures);
+  return fmt::format(
+      "\nof {} runs that worked {:.1f} % are called too big; of {} that failed {:.1f} % are called "
+      "fitting\n",
+      v.worked, 100 * v.false_oom, v.failed, 100 * v.passed_failures);
 }
 
 Exit memory(const Given& given, Io& io) {
@@ -127,12 +133,16 @@ Exit page(const Given& given, Io& io) {
   std::string out =
       "# How wrong the predictions are\n\n"
       "Made by `railyard validate page`; do not edit. error = predicted time / measured time - 1\n"
-      "(throughputs are turned into times), bias is its mean, MAPE the mean of its absolute value, median\n"
-      "and p90 are of the absolute value. One parameter set per accelerator type, none per source.\n"
-      "Fitted rows: vTrain node grid, llm-foundry on up to 8 GPUs, SimuMax with tensor parallel 1 and 2;\n"
+      "(throughputs are turned into times), bias is its mean, MAPE the mean of its absolute value, "
+      "median\n"
+      "and p90 are of the absolute value. One parameter set per accelerator type, none per "
+      "source.\n"
+      "Fitted rows: vTrain node grid, llm-foundry on up to 8 GPUs, SimuMax with tensor parallel 1 "
+      "and 2;\n"
       "everything else is reported only.\n\n## Step time\n\n";
   out += report::to_markdown(report::table_of(time));
-  out += fmt::format("\n{:.1f} % of the predicted lines lie inside their 80 % band.\n", 100 * time.band_coverage);
+  out += fmt::format("\n{:.1f} % of the predicted lines lie inside their 80 % band.\n",
+                     100 * time.band_coverage);
   out += "\nLines without a prediction:\n\n" + report::to_markdown(report::reasons_of(time.rows));
   out += "\n## Peak memory\n\n" + report::to_markdown(report::table_of(space)) + memory_note(space);
   out += "\n## Ranking of layouts\n\n" + report::to_markdown(report::table_of(order));

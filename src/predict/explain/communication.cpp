@@ -58,8 +58,8 @@ std::vector<Term> block_terms(const Facts& f, std::string_view part) {
     const Seconds repeated = again && b.repeats ? forward : Seconds{};
     if (forward + backward <= Seconds{}) continue;
     Term block = term(b.name, f.micro_batches * b.count * (forward + backward + repeated),
-                      micro_batches(f) + " x " + count(b.count) +
-                          " x (forward " + show(forward) + ", backward " + show(backward) +
+                      micro_batches(f) + " x " + count(b.count) + " x (forward " + show(forward) +
+                          ", backward " + show(backward) +
                           (repeated > Seconds{} ? ", recomputed forward " + show(repeated) : "") +
                           "), alone");
     for (const Call& c : b.calls)

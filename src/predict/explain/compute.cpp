@@ -94,9 +94,8 @@ std::vector<Term> compute_terms(const Facts& f, const TimePart& part) {
   for (const BlockView& b : f.blocks) {
     Contribution c = contribution(b, f);
     if (c.each <= Seconds{}) continue;
-    Term t =
-        term(b.name, f.micro_batches * b.count * c.each,
-             micro_batches(f) + " x " + times(b.count, c.each) + c.formula);
+    Term t = term(b.name, f.micro_batches * b.count * c.each,
+                  micro_batches(f) + " x " + times(b.count, c.each) + c.formula);
     t.children = std::move(c.children);
     out.push_back(std::move(t));
   }

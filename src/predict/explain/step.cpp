@@ -85,8 +85,8 @@ Term step_term(const Facts& f) {
                       show(p.high * p.time.total),
                   "docs/accuracy.md");
   for (const TimePart& part : time_parts()) {
-    const Seconds time = p.time.*part.member;
-    if (!takes_time(p.time, part)) continue;
+    const Seconds time = time_of(p.time, part);
+    if (time == Seconds{}) continue;
     Term t = term(std::string(part.title), time, formula_of(f, part.key));
     t.children = children_of(f, part);
     out.children.push_back(std::move(t));
