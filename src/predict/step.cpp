@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "predict/data_parallel.h"
+#include "predict/pricing.h"
+
 namespace railyard::predict {
 
 namespace {
@@ -16,83 +19,390 @@ constexpr LayerKind kKinds[] = {LayerKind::dense,       LayerKind::experts,
                                 LayerKind::state_space, LayerKind::attention_only,
                                 LayerKind::ffn_only,    LayerKind::experts_only};
 
-/// Host time per kernel. A recorded graph cannot hold experts whose token counts are known only
-/// when the router has run, so models with experts launch kernel by kernel.
-Seconds launch_time(const Job& job, const Constants& c) {
-  const model::Software& s = job.software;
-  if (s.launch > Seconds{}) return s.launch;
-  if (s.cuda_graphs && !job.model.experts) return Seconds::si(c.launch_graph);
-  return Seconds::si(s.compiled ? c.launch_compiled : c.launch);
-}
-
-/// The price of a pass: what the device does, what the host needs to launch it, what is exposed.
-struct Priced {
-  Seconds device = {}, host = {};
-  Seconds tensor = {}, context = {}, expert = {};
-
-  Seconds compute() const { return max(device, host); }
-  Seconds total() const { return compute() + tensor + context + expert; }
+/// One kind of layer in this job: a micro-batch forward, backward, and again for recomputation.
+struct KindPrice {
+  Priced forward = {}, backward = {}, again = {};
+  Seconds weights = {};                               ///< of backward: the weights' gradients
+  Seconds gather_forward = {}, gather_backward = {};  ///< ZeRO-3, exposed
+  Exchange alone = {};                                ///< ZeRO-3, without overlap
 };
 
-class Pricer {
+/// A stage's work on one micro-batch.
+struct StageSum {
+  Seconds forward = {}, backward = {}, sync = {};
+  StepTime split = {};
+};
+
+/// Builds one prediction; the steps are called in the order in which they stand.
+class Assembly {
  public:
-  Pricer(const Job& job, const Calibration& calibration, bool quantised)
-      : job_(job),
-        c_(calibration.constants),
-        era_(quantised ? era_factor(c_, job.software.year, job.software.month) : 1),
-        launch_(launch_time(job, c_)) {}
+  Assembly(const StepModel& model, const CollectiveModel& collectives, const Job& job,
+           StepModel::Pieces& pieces)
+      : machine_(model.machine()),
+        calibration_(model.calibration()),
+        c_(calibration_.constants),
+        collectives_(collectives),
+        job_(job),
+        pieces_(pieces),
+        micro_batches_(std::max(job.micro_batches(), 1)),
+        chunks_(job.layout.schedule == model::Schedule::interleaved
+                    ? std::max(job.layout.virtual_stages, 1)
+                    : 1),
+        device_(make_device(machine_.gpu, calibration_, job.precision, job.software.attention,
+                            machine_.power_share)),
+        context_(make_context(job, device_, calibration_, collectives, machine_)),
+        price_(job, calibration_, device_.quantised),
+        groups_(make_data_groups(job, machine_)) {}
 
-  Priced operator()(const Pass& p) const {
-    const model::Software& s = job_.software;
-    Priced out;
-    out.device = era_ * p.device() + Seconds::si(c_.kernel_gap * p.kernels);
-    out.host = launch_ * p.kernels;
-    out.tensor = exposed(p.tensor, out.device, s.overlap_tensor ? c_.overlap_tensor_hidden : 0);
-    out.expert = exposed(p.expert, out.device, s.overlap_expert ? c_.overlap_expert_hidden : 0);
-    // ring attention: the next block of keys travels while this one is worked on
-    const Seconds window = s.overlap_context ? era_ * p.attention : Seconds{};
-    out.context = exposed_behind(p.context, window);
-    return out;
-  }
-
-  /// What remains of `comm` when it runs beside `window` of compute; both slow each other.
-  Seconds exposed_behind(Seconds comm, Seconds window) const {
-    const Seconds hidden = min(comm, window);
-    return comm - hidden + (c_.overlap_slowdown - 1) * hidden;
-  }
-
-  double era() const { return era_; }
+  /// Every kind of layer that the model has, priced once; which part holds how many.
+  void price_blocks();
+  /// Forward and backward of one micro-batch on every part, with ZeRO-3's gathers beside them.
+  void price_parts();
+  void run_pipeline();
+  /// Gradients and parameters of data parallelism.
+  void sync_data();
+  void run_optimizer();
+  /// The pacing stage's work times the micro-batches, and what a step adds to it.
+  Prediction finish();
 
  private:
-  Seconds exposed(Seconds comm, Seconds beside, double share) const {
-    const Seconds hidden = min(share * comm, beside);
-    return comm - hidden + (c_.overlap_slowdown - 1) * hidden;
-  }
+  KindPrice price_kind(const Block& block) const;
+  void add_part(StageSum& sum, int stage, int chunk);
+  void sync_blocks();
+  void sync_step();
+  double again_share(const LayerCounts& counts) const;
 
-  const Job& job_;
+  const fabric::Machine& machine_;
+  const Calibration& calibration_;
   const Constants& c_;
-  double era_;
-  Seconds launch_;
+  const CollectiveModel& collectives_;
+  const Job& job_;
+  StepModel::Pieces& pieces_;
+  int micro_batches_, chunks_;
+  Device device_;
+  BlockContext context_;
+  Pricer price_;
+  DataGroups groups_;
+
+  LayerCounts layers_ = {};
+  std::array<KindPrice, 6> kinds_ = {};
+  Priced embed_forward_ = {}, embed_backward_ = {}, head_forward_ = {}, head_backward_ = {};
+  StageSum pace_ = {};
+  RankParameters rank_ = {};
+  Seconds optimizer_ = {}, offload_ = {};
+  Prediction out_ = {};
 };
 
-/// What full and selective recomputation repeat of a block in backward.
-Pass repeated(const Job& job, const Block& b) {
-  switch (job.layout.recompute) {
-    case Recompute::none: break;
-    case Recompute::full: return b.forward;
-    case Recompute::selective: return b.selective;
+void Assembly::price_blocks() {
+  pieces_.device = device_;
+  pieces_.tensor = context_.tensor;
+  pieces_.context = context_.context;
+  pieces_.expert = context_.expert;
+  pieces_.data = groups_.all;
+  pieces_.stages = make_group(machine_, job_.layout.pipeline, job_.layout.tensor * groups_.ways);
+  ModelBlocks& blocks = pieces_.blocks;
+  blocks = {};
+  const model::Architecture& a = job_.model;
+  if (a.convolutional) {
+    layers_[LayerKind::dense] = 1;
+    blocks.layers[0] = convolutional_block(context_);
+    blocks.kept[0] =
+        static_cast<double>(job_.layout.micro_batch) * a.convolutional->activations_per_sample;
+    pieces_.parts.assign(1, layers_);
+    return;
   }
-  Pass out;
-  const auto has = [&](std::uint8_t m) { return (job.layout.recompute_modules & m) != 0; };
-  if (has(model::recompute_core_attention)) out = out + b.selective;
-  if (has(model::recompute_norms)) out.memory += 0.3 * b.forward.memory;
-  if (has(model::recompute_activation_function)) out.memory += 0.3 * b.forward.memory;
-  if (has(model::recompute_mlp) || has(model::recompute_moe)) {
-    out.matmul += 0.6 * b.forward.matmul;
-    out.memory += 0.4 * b.forward.memory;
-    out.kernels += 0.4 * b.forward.kernels;
+  layers_ = count_layers(a);
+  for (const LayerKind k : kKinds)
+    if (layers_[k] > 0) {
+      blocks.layers[static_cast<std::size_t>(k)] = layer_block(context_, k);
+      blocks.kept[static_cast<std::size_t>(k)] = layer_activations(job_, k);
+    }
+  blocks.embedding = embedding_block(context_);
+  blocks.head = head_block(context_);
+  pieces_.parts = split_layers(a, job_.layout.pipeline, chunks_);
+}
+
+KindPrice Assembly::price_kind(const Block& b) const {
+  const model::Software& sw = job_.software;
+  KindPrice out;
+  out.forward = price_(b.forward);
+  Pass backward = b.backward;
+  if (job_.adapters_only) {  // frozen weights need no gradient of their own
+    backward.matmul -= b.weight_gradients;
+    backward.kernels *= 0.75;
   }
+  out.backward = price_(backward);
+  out.again = price_(repeated(job_, b));
+  out.weights = price_.era() * b.weight_gradients;
+  if (!groups_.sharded_weights) return out;
+
+  out.alone = exchange_block(job_, groups_, device_, collectives_,
+                             {b.parameters - b.expert_parameters, b.expert_parameters});
+  const Seconds forward_window = sw.overlap_parameters ? out.forward.compute() : Seconds{};
+  const Seconds backward_window =
+      sw.overlap_gradients ? out.backward.compute() + out.again.compute() : Seconds{};
+  // Without resharding the weights are gathered by the first micro-batch and the gradients reduced
+  // by the last one: a share of each micro-batch here.
+  const bool reshard = job_.layout.reshard_after_forward;
+  const double often = reshard ? 1.0 : 1.0 / micro_batches_;
+  out.gather_forward = often * price_.exposed_behind(out.alone.gather, forward_window);
+  out.gather_backward =
+      often * price_.exposed_behind((reshard ? out.alone.gather : Seconds{}) + out.alone.reduce,
+                                    backward_window);
   return out;
+}
+
+/// Full recomputation may cover some layers of a stage only.
+double Assembly::again_share(const LayerCounts& counts) const {
+  const Layout& l = job_.layout;
+  if (l.recompute != Recompute::full || l.recompute_layers == 0) return 1;
+  return std::min(1.0,
+                  static_cast<double>(l.recompute_layers) / std::max(1, counts.total() * chunks_));
+}
+
+void Assembly::add_part(StageSum& sum, int stage, int chunk) {
+  const auto index = static_cast<std::size_t>(chunk * job_.layout.pipeline + stage);
+  const LayerCounts& counts = pieces_.parts[index];
+  // The host runs ahead of the device across a whole part, so their times compare there.
+  Priced forward, backward;
+  Seconds weights = {}, sync_forward = {}, sync_backward = {};
+  const auto add = [&](Priced& to, const Priced& p, double n) {
+    to.device += n * p.device;
+    to.host += n * p.host;
+    to.tensor += n * p.tensor;
+    to.context += n * p.context;
+    to.expert += n * p.expert;
+  };
+  const double again = again_share(counts), era = price_.era();
+  for (const LayerKind k : kKinds) {
+    const double n = counts[k];
+    if (n == 0) continue;
+    const KindPrice& kind = kinds_[static_cast<std::size_t>(k)];
+    const Block& b = pieces_.blocks.of(k);
+    add(forward, kind.forward, n);
+    add(backward, kind.backward, n);
+    add(backward, kind.again, n * again);
+    if (groups_.sharded_weights) {
+      forward.host += Seconds::si(n * c_.fsdp_host);
+      backward.host += Seconds::si(n * 2 * c_.fsdp_host);
+    }
+    weights += n * kind.weights;
+    sync_forward += n * kind.gather_forward;
+    sync_backward += n * kind.gather_backward;
+    sum.split.matmul += n * era * (b.forward.matmul + b.backward.matmul);
+    sum.split.attention += n * era * (b.forward.attention + b.backward.attention);
+    sum.split.recompute += n * again * kind.again.device;
+  }
+  if (index == 0 && !job_.model.convolutional) {
+    add(forward, embed_forward_, 1);
+    add(backward, embed_backward_, 1);
+  }
+  if (index + 1 == pieces_.parts.size() && !job_.model.convolutional) {
+    const Block& head = pieces_.blocks.head;
+    add(forward, head_forward_, 1);
+    add(backward, head_backward_, 1);
+    sum.split.matmul += era * (head.forward.matmul + head.backward.matmul);
+    weights += era * head.weight_gradients;
+  }
+  sum.split.tensor += forward.tensor + backward.tensor;
+  sum.split.context += forward.context + backward.context;
+  sum.split.expert += forward.expert + backward.expert;
+  sum.split.overhead += forward.compute() - forward.device + backward.compute() - backward.device;
+  sum.split.memory_bound += forward.device + backward.device;
+  sum.sync += sync_forward + sync_backward;
+
+  const Seconds back = backward.compute() + backward.exposed() + sync_backward;
+  PartCost& cost = pieces_.costs[index];
+  cost.forward = forward.compute() + forward.exposed() + sync_forward;
+  cost.backward_weight = weights;
+  cost.backward_input = back - weights;
+  sum.forward += cost.forward;
+  sum.backward += back;
+}
+
+void Assembly::price_parts() {
+  for (const LayerKind k : kKinds)
+    if (layers_[k] > 0) kinds_[static_cast<std::size_t>(k)] = price_kind(pieces_.blocks.of(k));
+  embed_forward_ = price_(pieces_.blocks.embedding.forward);
+  embed_backward_ = price_(pieces_.blocks.embedding.backward);
+  head_forward_ = price_(pieces_.blocks.head.forward);
+  head_backward_ = price_(pieces_.blocks.head.backward);
+
+  pieces_.costs.assign(pieces_.parts.size(), {});
+  for (int stage = 0; stage < job_.layout.pipeline; ++stage) {
+    StageSum sum;
+    for (int chunk = 0; chunk < chunks_; ++chunk) add_part(sum, stage, chunk);
+    sum.split.memory_bound -= sum.split.matmul + sum.split.attention + sum.split.recompute;
+    if (stage == 0 || sum.forward + sum.backward > pace_.forward + pace_.backward) {
+      pace_ = sum;
+      pieces_.pacing_stage = stage;
+    }
+  }
+}
+
+void Assembly::run_pipeline() {
+  const Layout& l = job_.layout;
+  pieces_.send = {};
+  if (l.pipeline == 1 && chunks_ == 1) {
+    pieces_.pipeline = {};
+    pieces_.pipeline.busy = static_cast<double>(micro_batches_) * (pace_.forward + pace_.backward);
+    pieces_.pipeline.total = pieces_.pipeline.makespan = pieces_.pipeline.busy;
+    return;
+  }
+  if (l.pipeline > 1) {
+    const double pieces = l.sequence_parallel || job_.software.scatter_gather ? l.tensor : 1;
+    const Bytes message =
+        Bytes::si(2.0 * l.micro_batch * job_.sequence / l.context * job_.model.hidden / pieces);
+    pieces_.send = collectives_.time(Collective::send, message, pieces_.stages).time;
+    if (pieces > 1 && !l.sequence_parallel)  // the receiver gathers them over its scale-up links
+      pieces_.send +=
+          collectives_.time(Collective::all_gather, message * pieces, context_.tensor).time;
+  }
+  pieces_.pipeline = pipeline_closed_form({.stages = l.pipeline,
+                                           .chunks = chunks_,
+                                           .micro_batches = micro_batches_,
+                                           .schedule = l.schedule,
+                                           .parts = pieces_.costs,
+                                           .send = pieces_.send,
+                                           .overlap_send = job_.software.overlap_pipeline});
+}
+
+/// ZeRO-3: the layers' gathers stand in the parts; embedding and head are blocks of their own.
+void Assembly::sync_blocks() {
+  const ModelBlocks& blocks = pieces_.blocks;
+  const double ends =
+      blocks.embedding.parameters + (job_.model.tied_embeddings ? 0 : blocks.head.parameters);
+  const double wire = job_.software.parameter_wire_bytes;
+  const CollectiveTime gather =
+      collectives_.time(Collective::all_gather, Bytes::si(ends * wire), groups_.shards);
+  const Seconds reduce =
+      collectives_
+          .time(Collective::reduce_scatter,
+                Bytes::si(trained_share(job_) * ends * job_.software.gradient_wire_bytes),
+                groups_.shards)
+          .time;
+  const Seconds window = job_.software.overlap_gradients
+                             ? head_forward_.compute() + head_backward_.compute()
+                             : Seconds{};
+  const bool reshard = job_.layout.reshard_after_forward;
+  const double times = reshard ? micro_batches_ : 1;
+  pieces_.data_exposed = times * price_.exposed_behind(gather.time + reduce, window);
+  out_.data_communication = times * (gather.time + reduce);
+  for (const LayerKind k : kKinds) {
+    const Exchange& alone = kinds_[static_cast<std::size_t>(k)].alone;
+    out_.data_communication += (times / job_.layout.pipeline) * layers_[k] *
+                               ((reshard ? 2.0 : 1.0) * alone.gather + alone.reduce);
+  }
+  out_.data_binding = gather.binding;
+}
+
+/// ZeRO-0 to 2: once per step.
+void Assembly::sync_step() {
+  const model::Software& sw = job_.software;
+  const Exchange sync = exchange_step(job_, groups_, collectives_, rank_);
+  pieces_.gradient_sync = sync.reduce;
+  pieces_.parameter_sync = sync.gather;
+  // Gradients are ready layer by layer in the backward of the last micro-batch; the first layers'
+  // are not ready before its end.
+  const double ready = 1 - 1.0 / std::max(2, job_.model.layers / job_.layout.pipeline);
+  pieces_.data_exposed =
+      price_.exposed_behind(sync.reduce,
+                            sw.overlap_gradients ? ready * pace_.backward : Seconds{}) +
+      price_.exposed_behind(sync.gather, sw.overlap_parameters ? ready * pace_.forward : Seconds{});
+  out_.data_communication = sync.reduce + sync.gather;
+  out_.data_binding =
+      collectives_
+          .time(Collective::all_reduce,
+                Bytes::si(trained_share(job_) * rank_.plain * sw.gradient_wire_bytes), groups_.all)
+          .binding;
+}
+
+void Assembly::sync_data() {
+  pieces_.gradient_sync = pieces_.parameter_sync = pieces_.data_exposed = {};
+  rank_ = most_parameters(job_, pieces_.parts, pieces_.blocks);
+  pieces_.gradient_bytes = Bytes::si(trained_share(job_) * (rank_.plain + rank_.experts) *
+                                     job_.software.gradient_wire_bytes);
+  if (groups_.sharded_weights)
+    sync_blocks();
+  else if (groups_.ways > 1)
+    sync_step();
+  // First and last stage hold the same embedding and add its gradients.
+  const Layout& l = job_.layout;
+  if (l.pipeline > 1 && job_.model.tied_embeddings) {
+    const Group ends = make_group(machine_, 2, l.tensor * groups_.ways * (l.pipeline - 1));
+    pieces_.data_exposed += collectives_
+                                .time(Collective::all_reduce,
+                                      Bytes::si(pieces_.blocks.embedding.parameters *
+                                                job_.software.gradient_wire_bytes),
+                                      ends)
+                                .time;
+  }
+}
+
+void Assembly::run_optimizer() {
+  const Layout& l = job_.layout;
+  const model::Software& sw = job_.software;
+  const bool owned = l.shard >= Shard::optimizer;
+  const double local = trained_share(job_) * (rank_.plain / (owned ? groups_.shard : 1) +
+                                              rank_.experts / (owned ? groups_.expert_ways : 1));
+  if (l.offload_optimizer == model::Offload::none) {
+    // state is read and written, gradients are read, weights written
+    const double moments = job_.optimizer == model::OptimizerKind::adam ? 2 : 1;
+    const double bytes = 2 * (sw.master_bytes + moments * sw.moment_bytes) + sw.gradient_bytes + 2;
+    optimizer_ = c_.optimizer_passes * elementwise(Bytes::si(bytes * local), device_);
+    return;
+  }
+  // Gradients go down, the host streams its state (fp32 p, m, v read and written, 16 bit in and
+  // out: 28 bytes a parameter), weights come back. Hosts stream 0.8 of their theoretical bandwidth.
+  const bool cxl = l.offload_optimizer == model::Offload::cxl && machine_.cxl > Bandwidth{};
+  const Bandwidth tier = cxl ? machine_.cxl : 0.8 * machine_.host_memory;
+  const Bandwidth per_rank = tier / std::max(machine_.gpus_per_server, 1);
+  offload_ = max(Bytes::si(28 * local) / per_rank,
+                 Bytes::si((sw.gradient_wire_bytes + 2.0) * local) / machine_.host_link_shared);
+}
+
+Prediction Assembly::finish() {
+  const double n = micro_batches_, gpus = job_.accelerators();
+  const Seconds fixed = Seconds::si(c_.step_fixed);
+  const Seconds steady =
+      pieces_.pipeline.total + pieces_.data_exposed + optimizer_ + offload_ + fixed;
+  pieces_.lateness = 1 + c_.imbalance * std::log2(std::max(gpus, 1.0)) +
+                     machine_.straggler * std::sqrt(2 * std::log(std::max(gpus, 1.0)));
+
+  StepTime& t = out_.time;
+  t.matmul = n * pace_.split.matmul;
+  t.attention = n * pace_.split.attention;
+  t.recompute = n * pace_.split.recompute;
+  t.memory_bound = n * pace_.split.memory_bound;
+  t.tensor = n * pace_.split.tensor;
+  t.context = n * pace_.split.context;
+  t.expert = n * pace_.split.expert;
+  t.data = n * pace_.sync + pieces_.data_exposed;
+  t.pipeline = pieces_.pipeline.exposed_send;
+  t.optimizer = optimizer_;
+  t.offload = offload_;
+  t.overhead = n * pace_.split.overhead + fixed + (pieces_.lateness - 1) * steady;
+  t.total = pieces_.lateness * steady;
+  // What of the pipeline is neither the pacing stage's work nor sends is its bubble.
+  t.bubble = t.total - (t.compute() + t.tensor + t.context + t.expert + t.pipeline + t.data +
+                        t.optimizer + t.offload + t.overhead);
+
+  out_.memory = memory(job_, machine_, pieces_.parts, pieces_.blocks);
+  const double units =
+      static_cast<double>(job_.global_batch) * (job_.model.convolutional ? 1 : job_.sequence);
+  out_.tokens_per_second = units / t.total.si();
+  out_.tokens_per_second_per_gpu = out_.tokens_per_second / gpus;
+  out_.model_flops = model_flops(job_, false) / gpus;
+  const FlopRate peak = max(machine_.gpu.peak_of(job_.precision), device_.peak_16);
+  out_.utilisation.mfu = out_.model_flops / (peak * t.total);
+  out_.utilisation.compute = (t.compute() + t.optimizer) / t.total;
+  out_.utilisation.busy = 1 - t.overhead / t.total;
+  out_.stage_forward = pace_.forward;
+  out_.stage_backward = pace_.backward;
+  const Band band = calibration_.band(band_kind(job_, machine_.servers));
+  out_.low = band.low;
+  out_.high = band.high;
+  return out_;
 }
 
 }  // namespace
@@ -116,390 +426,13 @@ Prediction StepModel::predict(const Job& job) const {
 }
 
 Prediction StepModel::predict(const Job& job, Pieces& pieces) const {
-  const Layout& l = job.layout;
-  const model::Software& sw = job.software;
-  const model::Architecture& a = job.model;
-  const Constants& c = calibration_.constants;
-  const int p = l.pipeline;
-  const int v = l.schedule == model::Schedule::interleaved ? std::max(l.virtual_stages, 1) : 1;
-  const int m = std::max(job.micro_batches(), 1);
-
-  pieces.device =
-      make_device(machine_.gpu, calibration_, job.precision, sw.attention, machine_.power_share);
-  const BlockContext context =
-      make_context(job, pieces.device, calibration_, collectives_, machine_);
-  const Pricer price(job, calibration_, pieces.device.quantised);
-
-  // Blocks: every kind of layer that the model has, priced once.
-  ModelBlocks& blocks = pieces.blocks;
-  LayerCounts all = count_layers(a);
-  if (a.convolutional) {
-    all = {};
-    all[LayerKind::dense] = 1;
-    blocks.layers[0] = convolutional_block(context);
-    blocks.kept[0] = static_cast<double>(l.micro_batch) * a.convolutional->activations_per_sample;
-    pieces.parts.assign(1, all);
-  } else {
-    for (const LayerKind k : kKinds)
-      if (all[k] > 0) {
-        blocks.layers[static_cast<std::size_t>(k)] = layer_block(context, k);
-        blocks.kept[static_cast<std::size_t>(k)] = layer_activations(job, k);
-      }
-    blocks.embedding = embedding_block(context);
-    blocks.head = head_block(context);
-    pieces.parts = split_layers(a, p, v);
-  }
-
-  // Data parallelism: the group, and what one rank exchanges.
-  const int ways = l.data * l.context;
-  const int shard = l.shard_group > 0 ? std::min(l.shard_group, ways) : ways;
-  const Group data = make_group(machine_, ways, l.tensor);
-  const Group shards = make_group(machine_, shard, l.tensor);
-  const Group copies = make_group(machine_, ways / std::max(shard, 1), l.tensor * shard);
-  const int expert_ways = std::max(1, ways * l.tensor / std::max(l.expert * l.expert_tensor, 1));
-  const Group expert_data = make_group(machine_, expert_ways, l.expert * l.expert_tensor);
-  pieces.data = data;
-  pieces.tensor = context.tensor;
-  pieces.context = context.context;
-  pieces.expert = context.expert;
-  pieces.stages = make_group(machine_, p, l.tensor * ways);
-  const bool sharded_weights = l.shard == Shard::full && ways > 1;
-
-  // Forward and backward of one micro-batch on every part, with ZeRO-3's gathers beside them.
-  struct KindPrice {
-    Priced forward, backward, again;
-    Seconds weights;
-    Seconds gather_forward, gather_backward;  // exposed, ZeRO-3
-    Seconds gather_alone, reduce_alone;
-  };
-  std::array<KindPrice, 6> kinds{};
-  const auto wire = [&](double parameters, double bytes) { return Bytes::si(parameters * bytes); };
-  const double trained = job.adapters_only ? 0.01 : 1.0;
-  for (const LayerKind k : kKinds) {
-    if (all[k] == 0) continue;
-    const Block& b = blocks.of(k);
-    KindPrice& out = kinds[static_cast<std::size_t>(k)];
-    out.forward = price(b.forward);
-    Pass backward = b.backward;
-    if (job.adapters_only) {  // frozen weights need no gradient of their own
-      backward.matmul -= b.weight_gradients;
-      backward.kernels *= 0.75;
-    }
-    out.backward = price(backward);
-    out.again = price(repeated(job, b));
-    out.weights = price.era() * b.weight_gradients;
-    if (sharded_weights) {
-      const double plain = b.parameters - b.expert_parameters;
-      Seconds gather =
-          collectives_.time(Collective::all_gather, wire(plain, sw.parameter_wire_bytes), shards)
-              .time;
-      Seconds reduce = collectives_
-                           .time(Collective::reduce_scatter,
-                                 wire(trained * plain, sw.gradient_wire_bytes), shards)
-                           .time;
-      if (b.expert_parameters > 0) {
-        gather += collectives_
-                      .time(Collective::all_gather,
-                            wire(b.expert_parameters, sw.parameter_wire_bytes), expert_data)
-                      .time;
-        reduce +=
-            collectives_
-                .time(Collective::reduce_scatter,
-                      wire(trained * b.expert_parameters, sw.gradient_wire_bytes), expert_data)
-                .time;
-      }
-      if (shard < ways)
-        reduce += collectives_
-                      .time(Collective::all_reduce,
-                            wire(trained * plain / shard, sw.gradient_wire_bytes), copies)
-                      .time;
-      // pieces are copied out of the gathered buffer, gradients into the one that is reduced
-      const Seconds copy = elementwise(
-          wire(plain + b.expert_parameters, 2.0 * sw.parameter_wire_bytes), pieces.device);
-      gather += copy;
-      reduce += copy;
-      out.gather_alone = gather;
-      out.reduce_alone = reduce;
-      const Seconds forward_window = sw.overlap_parameters ? out.forward.compute() : Seconds{};
-      const Seconds backward_window =
-          sw.overlap_gradients ? (out.backward.compute() + out.again.compute()) : Seconds{};
-      // Without resharding the weights are gathered by the first micro-batch and the gradients
-      // reduced by the last one: a share of each micro-batch here.
-      const double often = l.reshard_after_forward ? 1.0 : 1.0 / m;
-      out.gather_forward = often * price.exposed_behind(gather, forward_window);
-      out.gather_backward =
-          often * price.exposed_behind((l.reshard_after_forward ? gather : Seconds{}) + reduce,
-                                       backward_window);
-    }
-  }
-  const Priced embed_f = price(blocks.embedding.forward),
-               embed_b = price(blocks.embedding.backward);
-  const Priced head_f = price(blocks.head.forward), head_b = price(blocks.head.backward);
-
-  StepTime t;
-  pieces.costs.assign(pieces.parts.size(), {});
-  struct StageSum {
-    Seconds forward, backward, sync;
-    StepTime split;
-  };
-  // Per stage sums (for the split of the pacing stage), per part costs (for the schedule).
-  Seconds worst_stage{};
-  StageSum pace{};
-  for (int stage = 0; stage < p; ++stage) {
-    StageSum sum;
-    for (int chunk = 0; chunk < v; ++chunk) {
-      const std::size_t index = static_cast<std::size_t>(chunk * p + stage);
-      PartCost& cost = pieces.costs[index];
-      // The host runs ahead of the device across a whole part, so host and device times compare
-      // there.
-      Seconds device_f{}, host_f{}, device_b{}, host_b{}, exposed_f{}, exposed_b{}, weights{};
-      const auto add = [&](const Priced& f, const Priced& b, double n) {
-        device_f += n * f.device;
-        host_f += n * f.host;
-        device_b += n * b.device;
-        host_b += n * b.host;
-        exposed_f += n * (f.tensor + f.context + f.expert);
-        exposed_b += n * (b.tensor + b.context + b.expert);
-        sum.split.tensor += n * (f.tensor + b.tensor);
-        sum.split.context += n * (f.context + b.context);
-        sum.split.expert += n * (f.expert + b.expert);
-      };
-      int layers = pieces.parts[index].total();
-      double again_left =
-          l.recompute == Recompute::full && l.recompute_layers > 0
-              ? std::min(1.0, static_cast<double>(l.recompute_layers) / std::max(1, layers * v))
-              : 1.0;
-      for (const LayerKind k : kKinds) {
-        const double n = pieces.parts[index][k];
-        if (n == 0) continue;
-        const KindPrice& kp = kinds[static_cast<std::size_t>(k)];
-        const Block& b = blocks.of(k);
-        add(kp.forward, kp.backward, n);
-        add({}, kp.again, n * again_left);
-        if (sharded_weights) {
-          host_f += Seconds::si(n * c.fsdp_host);
-          host_b += Seconds::si(n * 2 * c.fsdp_host);
-        }
-        weights += n * kp.weights;
-        exposed_f += n * kp.gather_forward;
-        exposed_b += n * kp.gather_backward;
-        sum.sync += n * (kp.gather_forward + kp.gather_backward);
-        sum.split.matmul += n * price.era() * (b.forward.matmul + b.backward.matmul);
-        sum.split.attention += n * price.era() * (b.forward.attention + b.backward.attention);
-        sum.split.recompute += n * again_left * kp.again.device;
-      }
-      if (index == 0 && !a.convolutional) add(embed_f, embed_b, 1);
-      if (index + 1 == pieces.parts.size() && !a.convolutional) {
-        add(head_f, head_b, 1);
-        sum.split.matmul +=
-            price.era() * (blocks.head.forward.matmul + blocks.head.backward.matmul);
-        weights += price.era() * blocks.head.weight_gradients;
-      }
-      const Seconds forward = max(device_f, host_f), backward = max(device_b, host_b);
-      sum.split.overhead += forward - device_f + backward - device_b;
-      sum.split.memory_bound += device_f + device_b;
-      cost.forward = forward + exposed_f;
-      cost.backward_weight = weights;
-      cost.backward_input = backward + exposed_b - weights;
-      sum.forward += cost.forward;
-      sum.backward += backward + exposed_b;
-    }
-    sum.split.memory_bound -= sum.split.matmul + sum.split.attention + sum.split.recompute;
-    if (stage == 0 || sum.forward + sum.backward > worst_stage) {
-      worst_stage = sum.forward + sum.backward;
-      pace = sum;
-      pieces.pacing_stage = stage;
-    }
-  }
-
-  // The pipeline.
-  if (p > 1) {
-    const double scattered = l.sequence_parallel || sw.scatter_gather ? l.tensor : 1;
-    const Bytes message =
-        Bytes::si(2.0 * l.micro_batch * job.sequence / l.context * a.hidden / scattered);
-    pieces.send = collectives_.time(Collective::send, message, pieces.stages).time;
-    if (scattered > 1 &&
-        !l.sequence_parallel)  // the receiver gathers the pieces over its scale-up links
-      pieces.send +=
-          collectives_.time(Collective::all_gather, message * scattered, context.tensor).time;
-  }
-  const PipelineView view{.stages = p,
-                          .chunks = v,
-                          .micro_batches = m,
-                          .schedule = l.schedule,
-                          .parts = pieces.costs,
-                          .send = pieces.send,
-                          .overlap_send = sw.overlap_pipeline};
-  if (p == 1 && v == 1) {
-    pieces.pipeline = {};
-    pieces.pipeline.busy = static_cast<double>(m) * worst_stage;
-    pieces.pipeline.total = pieces.pipeline.makespan = pieces.pipeline.busy;
-  } else {
-    pieces.pipeline = pipeline_closed_form(view);
-  }
-
-  // Gradients and parameters of data parallelism, once per step.
-  double plain = 0, experts = 0;
-  {
-    // the stage with most parameters
-    for (int stage = 0; stage < p; ++stage) {
-      double sp = 0, se = 0;
-      for (int chunk = 0; chunk < v; ++chunk) {
-        const LayerCounts& counts = pieces.parts[static_cast<std::size_t>(chunk * p + stage)];
-        for (const LayerKind k : kKinds) {
-          const Block& b = blocks.of(k);
-          sp += counts[k] * (b.parameters - b.expert_parameters);
-          se += counts[k] * b.expert_parameters;
-        }
-      }
-      if (stage == 0) sp += blocks.embedding.parameters;
-      if (stage == p - 1)
-        sp += a.tied_embeddings && p > 1 ? blocks.embedding.parameters : blocks.head.parameters;
-      if (sp + se > plain + experts) {
-        plain = sp;
-        experts = se;
-      }
-    }
-  }
-  const double reduced = trained * plain, reduced_experts = trained * experts;
-  pieces.gradient_bytes = wire(reduced + reduced_experts, sw.gradient_wire_bytes);
-  Prediction out;
-  Seconds data_exposed{}, data_alone{};
-  if (ways > 1 && !sharded_weights) {
-    const bool scatter = l.shard >= Shard::optimizer;
-    const auto sync = [&](double parameters, const Group& g) {
-      if (parameters <= 0 || g.ranks <= 1) return;
-      if (scatter && shard == ways) {
-        pieces.gradient_sync += collectives_
-                                    .time(sw.reduce_scatter_gradients ? Collective::reduce_scatter
-                                                                      : Collective::all_reduce,
-                                          wire(parameters, sw.gradient_wire_bytes), g)
-                                    .time;
-        pieces.parameter_sync +=
-            collectives_.time(Collective::all_gather, wire(parameters, sw.parameter_wire_bytes), g)
-                .time;
-      } else {
-        const CollectiveTime reduce =
-            collectives_.time(Collective::all_reduce, wire(parameters, sw.gradient_wire_bytes), g);
-        pieces.gradient_sync += reduce.time;
-        if (scatter)
-          pieces.parameter_sync +=
-              collectives_
-                  .time(Collective::all_gather, wire(parameters, sw.parameter_wire_bytes), shards)
-                  .time;
-      }
-    };
-    sync(reduced, data);
-    sync(reduced_experts, expert_data);
-    out.data_binding =
-        collectives_.time(Collective::all_reduce, wire(reduced, sw.gradient_wire_bytes), data)
-            .binding;
-    // Gradients are ready layer by layer in the backward of the last micro-batch; the first layers'
-    // are not ready before its end. Interleaved chunks finish earlier.
-    const double ready = 1 - 1.0 / std::max(2, a.layers / p);
-    const Seconds backward_window = sw.overlap_gradients ? ready * pace.backward : Seconds{};
-    const Seconds forward_window = sw.overlap_parameters ? ready * pace.forward : Seconds{};
-    data_exposed = price.exposed_behind(pieces.gradient_sync, backward_window) +
-                   price.exposed_behind(pieces.parameter_sync, forward_window);
-    data_alone = pieces.gradient_sync + pieces.parameter_sync;
-  } else if (sharded_weights) {
-    // The first gather and the last reduction have nothing beside them; embedding and head are
-    // blocks of their own, gathered once per micro-batch.
-    const Block& ends_e = blocks.embedding;
-    const double ends = ends_e.parameters + (a.tied_embeddings ? 0 : blocks.head.parameters);
-    const Seconds gather_ends =
-        collectives_.time(Collective::all_gather, wire(ends, sw.parameter_wire_bytes), shards).time;
-    const Seconds reduce_ends =
-        collectives_
-            .time(Collective::reduce_scatter, wire(trained * ends, sw.gradient_wire_bytes), shards)
-            .time;
-    const Seconds window = sw.overlap_gradients ? head_f.compute() + head_b.compute() : Seconds{};
-    const Seconds per_micro = price.exposed_behind(gather_ends + reduce_ends, window);
-    const double times = l.reshard_after_forward ? m : 1;
-    data_exposed = times * per_micro;
-    for (const LayerKind k : kKinds) {
-      const KindPrice& kp = kinds[static_cast<std::size_t>(k)];
-      data_alone += (times / p) * all[k] *
-                    ((l.reshard_after_forward ? 2.0 : 1.0) * kp.gather_alone + kp.reduce_alone);
-    }
-    data_alone += times * (gather_ends + reduce_ends);
-    out.data_binding =
-        collectives_.time(Collective::all_gather, wire(ends, sw.parameter_wire_bytes), shards)
-            .binding;
-  }
-  if (p > 1 && a.tied_embeddings && !a.convolutional)
-    data_exposed +=
-        collectives_
-            .time(Collective::all_reduce, wire(blocks.embedding.parameters, sw.gradient_wire_bytes),
-                  make_group(machine_, 2, l.tensor * ways * (p - 1)))
-            .time;
-
-  // The optimizer reads and writes its state once, the gradients once or twice (norm, clip).
-  const double moments = job.optimizer == model::OptimizerKind::adam ? 2 : 1;
-  const double state_bytes =
-      2 * (sw.master_bytes + moments * sw.moment_bytes) + sw.gradient_bytes + 2;
-  const double owners = l.shard >= Shard::optimizer ? shard : 1;
-  const double expert_owners = l.shard >= Shard::optimizer ? expert_ways : 1;
-  const Bytes optimizer_bytes =
-      Bytes::si(trained * state_bytes * (plain / owners + experts / expert_owners));
-  if (l.offload_optimizer == model::Offload::none) {
-    t.optimizer = c.optimizer_passes * elementwise(optimizer_bytes, pieces.device);
-  } else {
-    // gradients go down, the host streams its state, weights come back
-    const double local = trained * (plain / owners + experts / expert_owners);
-    const Bandwidth tier = l.offload_optimizer == model::Offload::cxl && machine_.cxl > Bandwidth{}
-                               ? machine_.cxl
-                               : 0.8 * machine_.host_memory;
-    const Bandwidth per_rank = tier / std::max(machine_.gpus_per_server, 1);
-    t.offload += max(Bytes::si(28 * local) /
-                         per_rank,  // [know: fp32 p, m, v read and written, 16-bit in and out]
-                     Bytes::si((sw.gradient_wire_bytes + 2.0) * local) / machine_.host_link_shared);
-  }
-
-  // Put the split together: the pacing stage's work times the micro-batches.
-  const double n = m;
-  t.matmul = n * pace.split.matmul;
-  t.attention = n * pace.split.attention;
-  t.recompute = n * pace.split.recompute;
-  t.memory_bound = n * pace.split.memory_bound;
-  t.tensor = n * pace.split.tensor;
-  t.context = n * pace.split.context;
-  t.expert = n * pace.split.expert;
-  t.data = n * pace.sync + data_exposed;
-  t.pipeline = pieces.pipeline.exposed_send;
-  t.bubble = pieces.pipeline.bubble;
-  t.overhead = n * pace.split.overhead + Seconds::si(c.step_fixed);
-  const Seconds steady =
-      pieces.pipeline.total + data_exposed + t.optimizer + t.offload + Seconds::si(c.step_fixed);
-  const double gpus = job.accelerators();
-  const double late = 1 + c.imbalance * std::log2(std::max(gpus, 1.0)) +
-                      machine_.straggler * std::sqrt(2 * std::log(std::max(gpus, 1.0)));
-  t.overhead += (late - 1) * steady;
-  pieces.lateness = late;
-  pieces.data_exposed = data_exposed;
-  t.total = late * steady;
-  // busy of the closed form is the slowest stage's compute; keep the sum exact
-  const Seconds named = t.compute() + t.tensor + t.context + t.expert + t.pipeline + t.bubble +
-                        t.data + t.optimizer + t.offload + t.overhead;
-  t.bubble += t.total - named;
-
-  out.time = t;
-  out.memory = memory(job, machine_, pieces.parts, blocks);
-  out.data_communication = data_alone;
-  const double units = static_cast<double>(job.global_batch) * (a.convolutional ? 1 : job.sequence);
-  out.tokens_per_second = units / t.total.si();
-  out.tokens_per_second_per_gpu = out.tokens_per_second / gpus;
-  out.model_flops = model_flops(job, false) / gpus;
-  const FlopRate peak = max(machine_.gpu.peak_of(job.precision), pieces.device.peak_16);
-  out.utilisation.mfu = out.model_flops / (peak * t.total);
-  out.utilisation.compute = (t.compute() + t.optimizer) / t.total;
-  out.utilisation.busy = 1 - (t.overhead / t.total);
-  out.stage_forward = pace.forward;
-  out.stage_backward = pace.backward;
-  const Band band = calibration_.band(band_kind(job, machine_.servers));
-  out.low = band.low;
-  out.high = band.high;
-  return out;
+  Assembly step(*this, collectives_, job, pieces);
+  step.price_blocks();
+  step.price_parts();  // from here on every part of the pipeline has its cost
+  step.run_pipeline();
+  step.sync_data();
+  step.run_optimizer();
+  return step.finish();
 }
 
 Flops model_flops(const Job& job, bool whole_square) {
