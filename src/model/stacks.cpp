@@ -24,6 +24,7 @@ constexpr FlagField kFlags[] = {
     {"fused_loss", &Software::fused_loss},
     {"attention_dropout", &Software::attention_dropout},
     {"scatter_gather", &Software::scatter_gather},
+    {"owner_by_owner", &Software::owner_by_owner},
     {"reduce_scatter_gradients", &Software::reduce_scatter_gradients},
     {"deduplicate_dispatch", &Software::deduplicate_dispatch},
     {"quantised_weights_kept", &Software::quantised_weights_kept},

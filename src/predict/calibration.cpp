@@ -48,6 +48,8 @@ const std::vector<ConstantField>& constant_fields() {
       {"scale_up_root", &C::scale_up_root},
       {"network_base", &C::network_base},
       {"network_root", &C::network_root},
+      {"scale_up_hop", &C::scale_up_hop},
+      {"network_hop", &C::network_hop},
       {"root_saturates", &C::root_saturates},
       {"pipeline_send", &C::pipeline_send},
       {"pcie_ring", &C::pcie_ring},

@@ -50,6 +50,7 @@ double traffic(Collective what, double n) {
     case Collective::all_gather:
     case Collective::reduce_scatter:
     case Collective::all_to_all: return (n - 1) / n;
+    case Collective::broadcast:
     case Collective::send: return 1;
   }
   return 1;
@@ -128,6 +129,9 @@ CollectiveTime LinkLawModel::time(Collective what, Bytes size, const Group& g) c
   // The gather and the scatter fill one pipeline, the all-reduce two.
   if (what != Collective::all_reduce) latency = c_.scale_up_base + 0.5 * c_.scale_up_root * fill;
   latency += doublings * (c_.network_base + c_.network_root * fill);
+  // A broadcast is passed on from rank to rank: every hop counts, and nothing else runs meanwhile.
+  if (what == Collective::broadcast)
+    latency += (g.ranks - g.domains) * c_.scale_up_hop + (g.domains - 1) * c_.network_hop;
   if (leaves) latency += 2 * wire_latency_.si();
   if (what == Collective::send) latency = c_.pipeline_send + (leaves ? wire_latency_.si() : 0);
   if (latency > slowest) out.binding = Binding::latency;

@@ -13,7 +13,14 @@
 
 namespace railyard::predict {
 
-enum class Collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, send };
+enum class Collective : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  broadcast,  ///< and its mirror, the reduction to one rank
+  send
+};
 
 /// Where the ranks of a group sit: rank i on accelerator i * stride. All groups of the same kind
 /// run at once and share the servers' NICs.

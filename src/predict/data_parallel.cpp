@@ -95,6 +95,15 @@ Exchange exchange_step(const Job& job, const DataGroups& g, const CollectiveMode
       gradients(collectives, sw.gradient_wire_bytes);
   const bool owned = job.layout.shard >= Shard::optimizer;
   Exchange out;
+  if (owned && sw.owner_by_owner) {
+    // Buckets are reduced whole; every owner then sends its weights to all, one after the other.
+    out.reduce = gradients.time(Collective::reduce_scatter, rank.plain, g.shards);
+    if (g.shard < g.ways)
+      out.reduce += gradients.time(Collective::all_reduce, rank.plain / g.shard, g.copies);
+    out.gather = static_cast<double>(g.shard) *
+                 weights.time(Collective::broadcast, rank.plain / g.shard, g.shards);
+    return out;
+  }
   const auto add = [&](double parameters, const Group& group) {
     const bool scatter = owned && g.shard == g.ways && sw.reduce_scatter_gradients;
     out.reduce += gradients.time(scatter ? Collective::reduce_scatter : Collective::all_reduce,

@@ -75,6 +75,7 @@ std::string_view collective_name(Collective what) {
     case Collective::all_gather: return "all-gather";
     case Collective::reduce_scatter: return "reduce-scatter";
     case Collective::all_to_all: return "all-to-all";
+    case Collective::broadcast: return "broadcast";
     case Collective::send: return "send";
   }
   return "";

@@ -47,7 +47,8 @@ TEST_F(WorkbenchFiles, TheExampleOfTheReadmeIsReadAndFits) {
       write("job.yaml",
             "job: llama3-70b on 256\nmodel: llama3-70b\nsequence: 8192\nglobal_batch: 1024\n"
             "precision: bf16\n"
-            "layout: {tensor_parallel: 4, pipeline_parallel: 4, virtual_stages: 5, zero: 1}\n"));
+            "layout: {tensor_parallel: 4, sequence_parallel: true, pipeline_parallel: 4,\n"
+            "         virtual_stages: 5, zero: 1, recompute: [norms, activation_function]}\n"));
   ASSERT_TRUE(job) << text(job.error());
   const auto fitted = model::fit_to(*job, cluster->accelerators());
   ASSERT_TRUE(fitted) << text(fitted.error());
