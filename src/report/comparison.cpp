@@ -46,20 +46,21 @@ Seconds exposed_communication(const predict::StepTime& t) {
   return t.tensor + t.context + t.expert + t.pipeline + t.data;
 }
 
-Figure seconds(std::string key, std::string title, std::function<Seconds(const Outlook&)> of) {
+Figure seconds(std::string key, std::string title,
+               const std::function<Seconds(const Outlook&)>& of) {
   return {std::move(key), std::move(title), "s", [of](const Outlook& o) { return of(o).si(); },
           [of](const Outlook& o) { return show(of(o)); }};
 }
-Figure share(std::string key, std::string title, std::function<double(const Outlook&)> of) {
+Figure share(std::string key, std::string title, const std::function<double(const Outlook&)>& of) {
   return {std::move(key), std::move(title), "", of,
           [of](const Outlook& o) { return fmt::format("{:.1f} %", 100 * of(o)); }};
 }
-Figure bytes(std::string key, std::string title, std::function<Bytes(const Outlook&)> of) {
+Figure bytes(std::string key, std::string title, const std::function<Bytes(const Outlook&)>& of) {
   return {std::move(key), std::move(title), "B", [of](const Outlook& o) { return of(o).si(); },
           [of](const Outlook& o) { return show(of(o)); }};
 }
 Figure number(std::string key, std::string title, std::string unit,
-              std::function<double(const Outlook&)> of) {
+              const std::function<double(const Outlook&)>& of) {
   return {std::move(key), std::move(title), std::move(unit), of,
           [of](const Outlook& o) { return show_number(of(o)); }};
 }

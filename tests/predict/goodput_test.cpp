@@ -77,8 +77,13 @@ TEST(Goodput, FrequentFailuresDoNot) {
   EXPECT_NEAR(g->useful, 0.540, 0.001);
 }
 
+/// Interval, save, restart and time between failures, in seconds.
+struct Story {
+  double d = 0, w = 0, u = 0, m = 1;
+};
 /// Runs the story step by step: work, save, fail, restart.
-double simulate(double d, double w, double u, double m, Random random) {
+double simulate(const Story& story, Random random) {
+  const auto [d, w, u, m] = story;
   const auto next_failure = [&] { return -m * std::log(1 - random.unit()); };
   double time = 0, useful = 0, failure = next_failure();
   for (int interval = 0; interval < 200000; ++interval) {
@@ -101,7 +106,7 @@ TEST(Goodput, ASimulationOfFailuresAgrees) {
                           .restart = 400.0 * second,
                           .accelerator_mtbf = 3000.0 * second},
                          1);
-  EXPECT_NEAR(g->useful, simulate(600, 30, 400, 3000, Random(7)), 0.003);
+  EXPECT_NEAR(g->useful, simulate({.d = 600, .w = 30, .u = 400, .m = 3000}, Random(7)), 0.003);
 }
 
 TEST(Goodput, FreeSavesLoseNothing) {

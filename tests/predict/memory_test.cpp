@@ -22,7 +22,7 @@ MemoryTerms memory_of(const Job& job, int servers = 8) {
 
 /// GPT as first published: dropout, stored scores, 16-bit weights, fp32 gradients and Adam.
 Job gpt(std::string_view model) {
-  Job job = job_of(model);
+  Job job = job_of({model});
   job.software.attention = model::AttentionKernel::unfused;
   job.software.attention_dropout = true;
   job.software.gradient_bytes = job.software.master_bytes = job.software.moment_bytes = 4;
@@ -108,7 +108,7 @@ TEST(Activations, FullRecomputationKeepsTheInput) {
 }
 
 TEST(Activations, ContextParallelismCutsTheSequence) {
-  Job job = job_of("llama3-70b");
+  Job job = job_of({"llama3-70b"});
   job.sequence = 16384;
   const Bytes whole = layer_activations(job, LayerKind::dense);
   job.layout.context = 4;

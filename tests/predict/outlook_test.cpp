@@ -25,7 +25,7 @@ Outlook look(const model::Cluster& cluster, const Job& job) {
 
 /// 13B with tensor 8 and data 8, on 64 accelerators.
 Job tensor_and_data() {
-  Job job = job_of("gpt3-13b");
+  Job job = job_of({"gpt3-13b"});
   job.layout.tensor = 8;
   job.layout.data = 8;
   return job;
@@ -55,7 +55,7 @@ TEST(Bottlenecks, ASlowNetworkLimitsTheStepByNameOfTheCard) {
 }
 
 TEST(Bottlenecks, ALossBelowTheThresholdDoesNotLimitTheWork) {
-  Job job = job_of("gpt3-175b");  // one accelerator: nothing but work, were it to fit
+  Job job = job_of({"gpt3-175b"});  // one accelerator: nothing but work, were it to fit
   job.global_batch = 64;
   const Outlook o = look(one_gpu(), job);
   EXPECT_EQ(o.limited_by().what, "matrix multiplication rate");
@@ -63,7 +63,7 @@ TEST(Bottlenecks, ALossBelowTheThresholdDoesNotLimitTheWork) {
 }
 
 TEST(Bottlenecks, AShortPipelineIsLimitedByItsBubble) {
-  Job job = job_of("gpt3-13b");
+  Job job = job_of({"gpt3-13b"});
   job.layout.tensor = 8;
   job.layout.pipeline = 8;
   job.global_batch = 4;  // (8 - 1) / 4: the bubble is longer than the work
@@ -80,7 +80,7 @@ TEST(FitAdvice, SaysNothingWhenAllFits) {
 }
 
 TEST(FitAdvice, EveryChangeFitsAndIsPossibleAndTheFastestStandsFirst) {
-  Job job = job_of("gpt3-13b");
+  Job job = job_of({"gpt3-13b"});
   job.layout.data = 64;  // 18 bytes x 13e9 are 234 GB on every rank
   const Outlook o = look(h100_cluster(8), job);
   EXPECT_FALSE(o.fit.fits());
@@ -98,7 +98,7 @@ TEST(FitAdvice, EveryChangeFitsAndIsPossibleAndTheFastestStandsFirst) {
 }
 
 TEST(FitAdvice, TriesTwoChangesWhereOneIsNotEnough) {
-  Job job = job_of("gpt3-175b");
+  Job job = job_of({"gpt3-175b"});
   job.layout.tensor = 8;
   job.layout.data = 8;
   job.layout.micro_batch = 2;
@@ -109,7 +109,7 @@ TEST(FitAdvice, TriesTwoChangesWhereOneIsNotEnough) {
 }
 
 TEST(Fit, HostMemoryIsCountedAServer) {
-  Job job = job_of("gpt3-175b");
+  Job job = job_of({"gpt3-175b"});
   job.layout.tensor = 8;
   job.layout.data = 8;
   job.layout.offload_optimizer = model::Offload::host;
@@ -169,21 +169,21 @@ class Explained : public testing::TestWithParam<const char*> {
   static Job job() {
     const std::string_view kind = GetParam();
     if (kind == "experts") {
-      Job job = job_of("mixtral-8x7b");
+      Job job = job_of({"mixtral-8x7b"});
       job.layout.tensor = 2;
       job.layout.expert = 8;
       job.layout.data = 32;
       return job;
     }
     if (kind == "resnet") {
-      Job job = job_of("resnet-50", "pytorch-ddp");
+      Job job = job_of({"resnet-50", "pytorch-ddp"});
       job.layout.data = 64;
       job.global_batch = 2048;
       job.layout.micro_batch = 32;
       job.sequence = 1;
       return job;
     }
-    Job job = job_of("gpt3-13b");
+    Job job = job_of({"gpt3-13b"});
     job.layout.tensor = 2;
     job.layout.pipeline = kind == "zero3" ? 1 : 4;
     job.layout.data = kind == "zero3" ? 32 : 8;
@@ -222,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(Jobs, Explained,
                          testing::Values("pipeline", "zero3", "experts", "resnet"));
 
 TEST(Explanation, ShowsTheGemmsOfALayerByShape) {
-  Job job = job_of("gpt3-175b");
+  Job job = job_of({"gpt3-175b"});
   job.layout.tensor = 8;
   job.layout.data = 8;
   const model::Cluster cluster = h100_cluster(8);
@@ -235,7 +235,7 @@ TEST(Explanation, ShowsTheGemmsOfALayerByShape) {
 }
 
 TEST(StepTimeline, BarsOfAStageDoNotOverlapOnItsComputeAndEndWithTheStep) {
-  Job job = job_of("gpt3-13b");
+  Job job = job_of({"gpt3-13b"});
   job.layout.tensor = 2;
   job.layout.pipeline = 4;
   job.layout.data = 8;

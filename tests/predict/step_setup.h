@@ -52,11 +52,16 @@ inline model::Cluster one_gpu() {
   return *std::move(built);
 }
 
-/// A model of the catalogue under a stack of the catalogue; the layout is the caller's.
-inline model::Job job_of(std::string_view model, std::string_view stack = "megatron-core-0.12") {
+/// Names of the catalogue.
+struct Trained {
+  std::string_view model = {};
+  std::string_view stack = "megatron-core-0.12";
+};
+/// A job without a layout, which is the caller's.
+inline model::Job job_of(const Trained& what) {
   model::Job job;
-  const model::Architecture* known = shipped().catalog.architecture(model);
-  const model::Stack* software = shipped().stacks.find(stack);
+  const model::Architecture* known = shipped().catalog.architecture(what.model);
+  const model::Stack* software = shipped().stacks.find(what.stack);
   EXPECT_TRUE(known && software);
   job.model = *known;
   job.software = software->software;

@@ -29,7 +29,7 @@ std::vector<Named> jobs() {
     change(job);
     out.push_back({std::move(name), std::move(job)});
   };
-  const Job gpt = job_of("gpt3-13b");
+  const Job gpt = job_of({"gpt3-13b"});
   add("data", gpt, [](Job& j) { j.layout.data = 64; });
   add("tensor and data", gpt, [](Job& j) {
     j.layout.tensor = 8;
@@ -60,22 +60,22 @@ std::vector<Named> jobs() {
     j.layout.context = 4;
     j.layout.data = 4;
   });
-  add("experts", job_of("mixtral-8x7b"), [](Job& j) {
+  add("experts", job_of({"mixtral-8x7b"}), [](Job& j) {
     j.layout.tensor = 2;
     j.layout.expert = 8;
     j.layout.data = 32;
   });
-  add("uneven stages", job_of("llama3-405b"), [](Job& j) {
+  add("uneven stages", job_of({"llama3-405b"}), [](Job& j) {
     j.layout.tensor = 8;
     j.layout.pipeline = 8;
     j.layout.data = 1;
   });
-  add("unfused", job_of("gpt3-13b", "megatron-lm-2021"), [](Job& j) {
+  add("unfused", job_of({"gpt3-13b", "megatron-lm-2021"}), [](Job& j) {
     j.layout.tensor = 8;
     j.layout.data = 8;
     j.layout.recompute = Recompute::selective;
   });
-  add("convolutional", job_of("resnet-50", "pytorch-ddp"), [](Job& j) {
+  add("convolutional", job_of({"resnet-50", "pytorch-ddp"}), [](Job& j) {
     j.layout.data = 64;
     j.layout.micro_batch = 32;
     j.global_batch = 2048;
@@ -143,7 +143,7 @@ TEST_F(Step, MoreBandwidthOrRateNeverMakesAStepSlower) {
 }
 
 TEST_F(Step, TwiceThePeakHalvesMatrixMultiplication) {
-  Job job = job_of("gpt3-175b");
+  Job job = job_of({"gpt3-175b"});
   job.layout.tensor = 8;
   job.layout.data = 8;
   fabric::Machine fast = machine_;
@@ -156,7 +156,7 @@ TEST_F(Step, TwiceThePeakHalvesMatrixMultiplication) {
 TEST(StepAlone, OneAcceleratorCommunicatesWithNobody) {
   const fabric::Machine machine = fabric::summarise(one_gpu());
   for (const char* model : {"gpt3-1.3b", "mixtral-8x7b"}) {
-    const Job job = job_of(model);
+    const Job job = job_of({model});
     const Prediction p = StepModel(machine, shipped().calibration).predict(job);
     const Seconds communication =
         p.time.tensor + p.time.context + p.time.expert + p.time.pipeline + p.time.data;
@@ -166,7 +166,7 @@ TEST(StepAlone, OneAcceleratorCommunicatesWithNobody) {
 }
 
 TEST_F(Step, WithoutOverlapTheWholeGradientSynchronisationIsExposed) {
-  Job job = job_of("gpt3-13b");
+  Job job = job_of({"gpt3-13b"});
   job.layout.tensor = 8;
   job.layout.data = 8;
   job.software.overlap_gradients = job.software.overlap_parameters = false;
@@ -179,7 +179,7 @@ TEST_F(Step, WithoutOverlapTheWholeGradientSynchronisationIsExposed) {
 }
 
 TEST_F(Step, MoreMicroBatchesShrinkTheShareOfBubbleAndSynchronisation) {
-  Job job = job_of("gpt3-13b");
+  Job job = job_of({"gpt3-13b"});
   job.layout.tensor = 2;
   job.layout.pipeline = 4;
   job.layout.data = 8;
@@ -191,7 +191,7 @@ TEST_F(Step, MoreMicroBatchesShrinkTheShareOfBubbleAndSynchronisation) {
 }
 
 TEST_F(Step, FullRecomputationRepeatsTheForwardOfEveryLayer) {
-  Job job = job_of("gpt3-175b");
+  Job job = job_of({"gpt3-175b"});
   job.layout.tensor = 8;
   job.layout.data = 8;
   const StepTime without = predict(job).time;
@@ -203,7 +203,7 @@ TEST_F(Step, FullRecomputationRepeatsTheForwardOfEveryLayer) {
 }
 
 TEST_F(Step, StragglersLengthenTheStepByTheExpectedMaximum) {
-  Job job = job_of("gpt3-13b");
+  Job job = job_of({"gpt3-13b"});
   job.layout.tensor = 8;
   job.layout.data = 8;
   StepModel::Pieces pieces;
@@ -217,7 +217,7 @@ TEST_F(Step, StragglersLengthenTheStepByTheExpectedMaximum) {
 TEST(ModelFlops, AGptBlockIsTwelveHSquaredALayer) {
   // GPT-3 175B, 1 sequence of 2048: 6 (96 x 12 x 12288^2 + 51200 x 12288) + 6 x 96 x 2048 x 12288 a
   // token.
-  Job job = job_of("gpt3-175b");
+  Job job = job_of({"gpt3-175b"});
   job.global_batch = 1;
   const double matrices = 96.0 * 12 * 12288 * 12288 + 51200.0 * 12288;
   const double half_square = 6.0 * 96 * 2048 * 12288;
