@@ -99,7 +99,13 @@ const std::vector<Change>& changes() {
        },
        [](const Job& j) { return "layout.expert_parallel: " + text(j.layout.expert); }},
       {[](Job& j) {
-         if (j.layout.offload_optimizer != Offload::none) return false;
+         if (j.layout.offload_optimizer == Offload::none) return false;
+         j.layout.offload_optimizer = Offload::none;
+         return true;
+       },
+       [](const Job&) { return std::string("layout.offload: {optimizer: none}"); }},
+      {[](Job& j) {
+         if (j.layout.offload_optimizer == Offload::host) return false;
          j.layout.offload_optimizer = Offload::host;
          return true;
        },
@@ -181,6 +187,7 @@ Fit check_fit(const Job& job, const fabric::Machine& machine, const MemoryTerms&
   };
   if (uses(Offload::host)) out.host_capacity += machine.host_capacity;
   if (uses(Offload::cxl)) out.host_capacity += machine.cxl_capacity;
+  out.tier_is_missing = uses(Offload::cxl) && machine.cxl_capacity <= Bytes{};
   return out;
 }
 

@@ -21,8 +21,12 @@ struct Fit {
   Bytes host_need = {}, host_capacity = {};  ///< of a server, for what is offloaded; a capacity of
                                              ///< zero is not known and never overflows
 
+  bool tier_is_missing = false;  ///< CXL memory is asked for and there is none
+
   bool device_fits() const { return need <= capacity; }
-  bool host_fits() const { return host_capacity <= Bytes{} || host_need <= host_capacity; }
+  bool host_fits() const {
+    return !tier_is_missing && (host_capacity <= Bytes{} || host_need <= host_capacity);
+  }
   bool fits() const { return device_fits() && host_fits(); }
 };
 Fit check_fit(const model::Job& job, const fabric::Machine& machine, const MemoryTerms& memory);

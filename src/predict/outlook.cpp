@@ -13,16 +13,17 @@ std::vector<std::string> notes_of(const model::Cluster& cluster, const Outlook& 
     notes.push_back("the job uses " + std::to_string(o.accelerators) + " of " +
                     std::to_string(cluster.accelerators()) + " accelerators");
   if (!o.machine.uniform)
-    notes.push_back("islands of a server differ: groups count on scale-up domains of " +
-                    std::to_string(o.machine.domain) + ", the smallest have " +
-                    std::to_string(o.machine.smallest_domain));
+    notes.push_back(
+        "islands of a server differ: groups count on what all have, scale-up domains of " +
+        std::to_string(o.machine.smallest_domain) + " instead of " +
+        std::to_string(o.machine.domain));
   const model::Reliability& r = o.job.reliability;
   const bool given = r.checkpoint_save > Seconds{} || r.restart > Seconds{};
   if (given && !o.goodput)
     notes.push_back(
         "no goodput: reliability has neither accelerator_mtbf nor a save with its "
         "checkpoint_interval");
-  if (o.fit.host_need > Bytes{} && o.fit.host_capacity <= Bytes{})
+  if (o.fit.host_need > Bytes{} && o.fit.host_capacity <= Bytes{} && !o.fit.tier_is_missing)
     notes.push_back(
         show(o.fit.host_need) +
         " a server are offloaded; the cluster does not say how much memory its hosts have");

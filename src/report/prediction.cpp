@@ -115,8 +115,10 @@ std::string overflow(const predict::Fit& fit) {
   if (!fit.device_fits())
     out = show(fit.need) + " of accelerator memory, " + show(fit.need - fit.capacity) +
           " more than there are";
+  const std::string between = out.empty() ? "" : "; ";
+  if (fit.tier_is_missing) return out + between + "the servers have no CXL memory to offload to";
   if (!fit.host_fits())
-    out += (out.empty() ? "" : "; ") + show(fit.host_need) + " of host memory a server, " +
+    out += between + show(fit.host_need) + " of host memory a server, " +
            show(fit.host_need - fit.host_capacity) + " more than there are";
   return out;
 }
@@ -131,7 +133,10 @@ std::string largest_kind(const predict::MemoryTerms& m) {
 std::string fit_text(const Outlook& o, int width) {
   if (o.fit.fits()) return {};
   std::string out =
-      labelled("does not fit", overflow(o.fit) + "; " + largest_kind(o.prediction.memory), width);
+      labelled("does not fit",
+               overflow(o.fit) +
+                   (o.fit.device_fits() ? std::string() : "; " + largest_kind(o.prediction.memory)),
+               width);
   constexpr std::size_t kShown = 3;
   if (o.advice.empty())
     out +=
