@@ -2,7 +2,7 @@
 // What one rank keeps in accelerator memory, by kind, on the stage that needs most.
 //
 //   weights    2 N (+ casts in fp8),  gradients g N,  optimizer (master + 2 moments) N / shards
-//   activations per layer and micro-batch: what backward reads again, see layer_activations
+//   activations per layer and micro-batch: what backward reads again, see activations.h
 //   in flight: min(m, p - stage) micro-batches of the stage's layers under 1F1B, more when
 //   interleaved
 // [Korthikanti et al., MLSys'23 for the counting; docs/model.md lists every tensor]
@@ -13,6 +13,7 @@
 #include "base/quantity.h"
 #include "fabric/machine.h"
 #include "model/job.h"
+#include "predict/activations.h"
 #include "predict/layer.h"
 #include "predict/stages.h"
 
@@ -43,15 +44,11 @@ struct MemoryTerms {
 struct ModelBlocks {
   std::array<Block, 6> layers = {};  ///< by LayerKind
   Block embedding = {}, head = {};
-  Bytes kept[6] = {};  ///< layer_activations by kind
+  std::array<Bytes, 6> kept = {};  ///< layer_activations by kind
   const Block& of(LayerKind k) const { return layers[static_cast<std::size_t>(k)]; }
 };
 
-/// Bytes that one layer of a kind keeps per micro-batch until its backward.
-Bytes layer_activations(const model::Job& job, LayerKind kind);
-/// Its input alone: what full recomputation keeps.
-Bytes layer_input(const model::Job& job);
-
+/// On the stage that needs most. `parts` as split_layers gives them.
 MemoryTerms memory(const model::Job& job, const fabric::Machine& machine,
                    const std::vector<LayerCounts>& parts, const ModelBlocks& blocks);
 
