@@ -25,6 +25,18 @@ std::vector<std::string_view> split_line(std::string_view line) {
   return out;
 }
 
+namespace {
+
+/// At the end of a line that is too short, or at the first field that has no column.
+Problem wrong_number_of_fields(const Text& text, std::string_view line,
+                               const std::vector<std::string_view>& fields, std::size_t columns) {
+  const char* at = fields.size() < columns ? line.data() + line.size() : fields[columns].data();
+  return text.problem_at(static_cast<std::size_t>(at - text.bytes.data()),
+                         std::to_string(columns) + " fields", std::to_string(fields.size()));
+}
+
+}  // namespace
+
 Checked<Table> Table::parse(Text text) {
   Table table;
   table.text_ = text;
@@ -44,10 +56,7 @@ Checked<Table> Table::parse(Text text) {
     }
     if (fields.size() != table.columns_.size()) {
       if (problems.size() < 20)
-        problems.push_back({.at = {std::string(text.file), line_number, 1},
-                            .expected = std::to_string(table.columns_.size()) + " fields",
-                            .found = std::to_string(fields.size()),
-                            .source_line = std::string(line)});
+        problems.push_back(wrong_number_of_fields(text, line, fields, table.columns_.size()));
       continue;
     }
     table.lines_.push_back(line_number);

@@ -56,7 +56,9 @@ TEST(Csv, RowsOfAnotherLengthAreAllReported) {
   EXPECT_EQ(table.error()[0].at.line, 2);
   EXPECT_EQ(table.error()[0].expected, "2 fields");
   EXPECT_EQ(table.error()[0].found, "1");
+  EXPECT_EQ(table.error()[0].at.column, 2) << "where the second would begin";
   EXPECT_EQ(table.error()[1].at.line, 4);
+  EXPECT_EQ(table.error()[1].at.column, 5) << "the third has no column";
 }
 
 TEST(Csv, AnEmptyFileIsNoTable) {
