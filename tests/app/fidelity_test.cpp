@@ -4,6 +4,8 @@
 // Bars that the model does not reach yet carry a limit of their own, just above today's number, so
 // that they cannot get worse unseen; docs/accuracy.md says why.
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstdio>
 #include <optional>
