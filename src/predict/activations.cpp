@@ -80,23 +80,26 @@ Bytes attention(const Job& job) {
   return Bytes::si((surroundings(job) + operands) * tokens_per_rank(job)) + stored_scores(job);
 }
 
-/// Between the two matrices of an FFN of `width` on this rank, for `tokens`.
-Bytes inner_ffn(const Job& job, double width, double tokens) {
+/// What stands between the two matrices of an FFN on this rank.
+struct Inner {
+  double width = 0, tokens = 0;
+};
+Bytes inner_ffn(const Job& job, Inner inner) {
   if (recomputes(job, model::recompute_mlp)) return {};
   const bool gated = job.model.gated;
-  double kept = 2.0 * width * (gated ? 2 : 1);  // before the activation
+  double kept = 2.0 * inner.width * (gated ? 2 : 1);  // before the activation
   if (!recomputes(job, model::recompute_activation_function)) {
-    kept += saved_element(job) * width;
-    if (eager(job) && gated) kept += 2.0 * width;  // silu(gate) on its own
+    kept += saved_element(job) * inner.width;
+    if (eager(job) && gated) kept += 2.0 * inner.width;  // silu(gate) on its own
   }
-  return Bytes::si(kept * tokens);
+  return Bytes::si(kept * inner.tokens);
 }
 
 Bytes around_ffn(const Job& job) { return Bytes::si(surroundings(job) * tokens_per_rank(job)); }
 
 Bytes dense_ffn(const Job& job) {
   const double width = static_cast<double>(job.model.ffn) / job.layout.tensor;
-  return around_ffn(job) + inner_ffn(job, width, tokens_per_rank(job));
+  return around_ffn(job) + inner_ffn(job, {width, tokens_per_rank(job)});
 }
 
 Bytes experts(const Job& job) {
@@ -108,12 +111,12 @@ Bytes experts(const Job& job) {
       tokens / l.tensor * e.top_k * l.expert_tensor * job.software.expert_imbalance;
   const double width = e.latent > 0 ? e.latent : job.model.hidden;
   Bytes kept =
-      around_ffn(job) + inner_ffn(job, static_cast<double>(e.ffn) / l.expert_tensor, copies);
+      around_ffn(job) + inner_ffn(job, {static_cast<double>(e.ffn) / l.expert_tensor, copies});
   kept += Bytes::si(saved_element(job) * width * copies);  // the permuted input
   // what combine reads again: the experts' outputs, and the router's logits and probabilities
   kept += Bytes::si(2.0 * width * copies + 8.0 * e.experts * tokens / l.tensor);
   if (e.shared_ffn > 0)
-    kept += inner_ffn(job, static_cast<double>(e.shared_ffn) / l.tensor, tokens);
+    kept += inner_ffn(job, {static_cast<double>(e.shared_ffn) / l.tensor, tokens});
   return kept;
 }
 
