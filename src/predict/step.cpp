@@ -93,6 +93,13 @@ class Assembly {
   Prediction out_ = {};
 };
 
+/// Frozen weights need no gradient of their own: of the kernels of backward a quarter goes.
+void freeze(Block& b) {
+  b.backward.matmul -= b.weight_gradients;
+  b.backward.kernels *= 0.75;
+  b.weight_gradients = {};
+}
+
 void Assembly::price_blocks() {
   pieces_.device = device_;
   pieces_.tensor = context_.tensor;
@@ -119,6 +126,11 @@ void Assembly::price_blocks() {
     }
   blocks.embedding = embedding_block(context_);
   blocks.head = head_block(context_);
+  if (job_.adapters_only) {
+    for (Block& b : blocks.layers) freeze(b);
+    freeze(blocks.embedding);
+    freeze(blocks.head);
+  }
   pieces_.parts = split_layers(a, job_.layout.pipeline, chunks_);
 }
 
@@ -126,12 +138,7 @@ KindPrice Assembly::price_kind(const Block& b) const {
   const model::Software& sw = job_.software;
   KindPrice out;
   out.forward = price_(b.forward);
-  Pass backward = b.backward;
-  if (job_.adapters_only) {  // frozen weights need no gradient of their own
-    backward.matmul -= b.weight_gradients;
-    backward.kernels *= 0.75;
-  }
-  out.backward = price_(backward);
+  out.backward = price_(b.backward);
   out.again = price_(repeated(job_, b));
   out.weights = price_.era() * b.weight_gradients;
   if (!groups_.sharded_weights) return out;

@@ -51,7 +51,6 @@ struct Prediction {
   double low = 0, high = 0;  ///< 80 % band of the step time, as factors of `time.total`
   MemoryTerms memory = {};
   Seconds data_communication = {};  ///< all of it, exposed or hidden
-  Seconds tensor_communication = {}, expert_communication = {}, context_communication = {};
   Binding data_binding = Binding::none;
   double tokens_per_second = 0;  ///< of the cluster (samples where there are no tokens)
   double tokens_per_second_per_gpu = 0;

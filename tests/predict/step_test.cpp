@@ -37,6 +37,10 @@ std::vector<Named> jobs() {
     j.layout.data = 8;
     j.layout.shard = Shard::optimizer;
   });
+  add("adapters", gpt, [](Job& j) {
+    j.layout.data = 8;
+    j.adapters_only = true;
+  });
   add("pipeline", gpt, [](Job& j) {
     j.layout.tensor = 2;
     j.layout.pipeline = 4;

@@ -44,9 +44,14 @@ struct Contribution {
   std::vector<Term> children = {};
 };
 
-Contribution matmul(const BlockView& b, const Facts&) {
+Contribution matmul(const BlockView& b, const Facts& f) {
   Contribution out{.each = b.block.forward.matmul + b.block.backward.matmul};
   for (const KernelLog::Linear& l : b.kernels.linears) out.children.push_back(linear_term(l));
+  if (f.outlook.job.adapters_only && b.block.weight_gradients > Seconds{}) {
+    out.each -= b.block.weight_gradients;
+    out.children.push_back(term("frozen weights", -1 * b.block.weight_gradients,
+                                "no gradients of their own, only the adapters'", kCalibration));
+  }
   return out;
 }
 
