@@ -81,8 +81,8 @@ struct Software {
   bool scatter_gather =
       false;  ///< pipeline sends are split over the tensor ranks (Megatron-LM 2021)
   bool reduce_scatter_gradients =
-      true;  ///< ZeRO-1/2 reduces only what a rank owns; else all-reduce
-  bool owner_by_owner = false; ///< ZeRO-1: one owner after the other broadcasts its weights
+      true;                     ///< ZeRO-1/2 reduces only what a rank owns; else all-reduce
+  bool owner_by_owner = false;  ///< ZeRO-1: one owner after the other broadcasts its weights
   bool overlap_tensor = false;
   bool overlap_pipeline = false;
   bool overlap_gradients = false;   ///< reduce while backward still runs
