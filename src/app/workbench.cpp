@@ -27,6 +27,7 @@ Checked<Workbench> Workbench::open(const Given& given, const Io& io) {
   bench.catalog_ = RY_TRY(open_catalog(given, io));
   bench.shipped_ = inputs_of(bench.catalog_);
   const std::string folder = catalog_folder(given, io);
+  bench.folder_ = folder;
   bench.stacks_ = RY_TRY(model::load_stacks(folder + "/stacks.yaml"));
   bench.calibration_ = RY_TRY(predict::load_calibration(folder + "/calibration.yaml"));
   for (const char* name : {"stacks.yaml", "calibration.yaml"})
@@ -37,7 +38,7 @@ Checked<Workbench> Workbench::open(const Given& given, const Io& io) {
 
 Result<std::string> Workbench::read(const std::string& path) {
   std::string bytes = RY_TRY(read_file(path));
-  own_.push_back(report::input_of(path, bytes));
+  own_.push_back(report::input_of(shown(path), bytes));
   return bytes;
 }
 
@@ -66,6 +67,8 @@ Checked<model::Job> Workbench::job(const std::string& path) {
   return model::parse_job(document, catalog_, stacks_,
                           [this](const std::string& file) { return config(file); });
 }
+
+std::string Workbench::shown(const std::string& path) const { return shown_path(path, folder_); }
 
 std::vector<report::Input> Workbench::inputs() const {
   std::vector<report::Input> all = own_;

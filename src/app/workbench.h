@@ -35,6 +35,8 @@ class Workbench {
   const model::Catalog& catalog() const { return catalog_; }
   const model::Stacks& stacks() const { return stacks_; }
   const predict::Calibration& calibration() const { return calibration_; }
+  /// How the answer names a file: see shown_path().
+  std::string shown(const std::string& path) const;
   /// The user's files in the order of reading, then those of the catalogue, named from its folder.
   std::vector<report::Input> inputs() const;
 
@@ -43,6 +45,7 @@ class Workbench {
   Result<std::string> read(const std::string& path);
   Checked<facts::ModelConfig> config(const std::string& path);
 
+  std::string folder_ = {};
   model::Catalog catalog_ = {};
   model::Stacks stacks_ = {};
   predict::Calibration calibration_ = {};

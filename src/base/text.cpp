@@ -56,22 +56,39 @@ Result<std::string> read_file(const std::string& path, std::size_t limit) {
   return out;
 }
 
+namespace {
+
+/// Writes, flushes and closes, each of which may find the disk full; what went wrong, or empty.
+std::string put(std::FILE* f, std::string_view bytes) {
+  errno = 0;
+  bool ok = std::fwrite(bytes.data(), 1, bytes.size(), f) == bytes.size() && std::fflush(f) == 0;
+  std::string why = ok ? "" : std::strerror(errno);
+  ok = std::fclose(f) == 0 && ok;
+  if (!ok && why.empty()) why = std::strerror(errno);
+  return why;
+}
+
+/// A device or a pipe: something that takes bytes, and that no file may take the place of.
+bool takes_bytes(const std::string& path) {
+  std::error_code ec;
+  const auto status = std::filesystem::status(path, ec);
+  return std::filesystem::exists(status) && std::filesystem::is_other(status);
+}
+
+}  // namespace
+
 Result<std::size_t> write_file(const std::string& path, std::string_view bytes) {
-  const std::string temporary = path + ".partial";
-  {
-    const File f(std::fopen(temporary.c_str(), "wb"));
-    if (!f) return std::unexpected(file_problem(path, "a writable place", std::strerror(errno)));
-    const bool written = std::fwrite(bytes.data(), 1, bytes.size(), f.get()) == bytes.size() &&
-                         std::fflush(f.get()) == 0;
-    if (!written) {
-      const std::string why = std::strerror(errno);
-      std::remove(temporary.c_str());
-      return std::unexpected(file_problem(path, "room for the whole file", why));
-    }
+  const bool direct = takes_bytes(path);
+  const std::string target = direct ? path : path + ".partial";
+  std::FILE* f = std::fopen(target.c_str(), "wb");
+  if (!f) return std::unexpected(file_problem(path, "a writable place", std::strerror(errno)));
+  if (const std::string why = put(f, bytes); !why.empty()) {
+    if (!direct) std::remove(target.c_str());
+    return std::unexpected(file_problem(path, "room for the whole file", why));
   }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+  if (!direct && std::rename(target.c_str(), path.c_str()) != 0) {
     const std::string why = std::strerror(errno);
-    std::remove(temporary.c_str());
+    std::remove(target.c_str());
     return std::unexpected(file_problem(path, "a writable place", why));
   }
   return bytes.size();

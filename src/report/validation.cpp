@@ -101,6 +101,10 @@ Table table_of(const judge::RankingValidation& v) {
   for (const auto& g : v.groups)
     table.add({g.model, g.gpus, g.configurations,
                Cell(g.spearman, fmt::format("{:.2f}", g.spearman)), percent(g.regret)});
+  if (v.groups.empty()) {
+    table.add({"nothing to rank: too few configurations of one model on as many GPUs", {}, {}, {}, {}});
+    return table;
+  }
   table.add({"mean of the groups",
              {},
              {},
@@ -137,7 +141,11 @@ void to_json(const judge::RankingValidation& v, json::Writer& out) {
     if (r.error) errors.push_back(*r.error);
   out.begin_object().key("overall").begin_object();
   write(judge::accuracy(errors, static_cast<int>(v.rows.size())), out);
-  out.field("groups", v.groups.size()).field("spearman", v.spearman).field("regret", v.regret);
+  out.field("groups", v.groups.size());
+  for (const auto& [name, value] : {std::pair{"spearman", v.spearman}, {"regret", v.regret}}) {
+    out.key(name);
+    v.groups.empty() ? out.null() : out.value(value);
+  }
   out.end_object().key("groups").begin_array();
   for (const auto& g : v.groups)
     out.begin_object()

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
@@ -120,6 +121,23 @@ TEST(Run, TheSameInputGivesTheSameBytes) {
     EXPECT_EQ(second.run(words, standard_commands()), Exit::ok);
     EXPECT_EQ(first.out, second.out);
     EXPECT_GT(first.out.size(), 1000u);
+  }
+}
+
+TEST(Run, AnAnswerDoesNotTellWhereTheProgramLies) {
+  const std::string here = std::filesystem::current_path().string();
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"demo", "--all", "--format", "json"},
+        {"demo"},
+        {"validate", "ranking", "--format", "json"}}) {
+    Terminal t;
+    Io io = t.io();
+    io.catalog = here + "/catalog";
+    EXPECT_EQ(run(words, standard_commands(), io), Exit::ok) << t.err;
+    EXPECT_FALSE(t.out.contains(here)) << words.front();
+    EXPECT_FALSE(t.out.contains("/../")) << words.front();
+    EXPECT_TRUE(t.out.contains(words.front() == "demo" ? "examples/case-512/case.yaml"
+                                                       : "validation/training_throughput.csv"));
   }
 }
 

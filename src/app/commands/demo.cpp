@@ -121,7 +121,8 @@ Exit demo(const Given& given, Io& io) {
   for (const std::string& path : *files) {
     auto one = open_case(path, *bench);
     if (!one) return refuse(one.error(), io);
-    inputs.push_back(report::input_of(path, one->file.bytes));
+    one->file.file = bench->shown(path);
+    inputs.push_back(report::input_of(one->file.file, one->file.bytes));
     opened.push_back(*std::move(one));
   }
   std::vector<report::CaseView> views;

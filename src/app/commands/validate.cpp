@@ -51,8 +51,8 @@ Checked<Loaded> load(const Given& given, const Io& io) {
       problems.push_back(std::move(bytes).error());
       continue;
     }
-    out.inputs.push_back(report::input_of(file, *bytes));
-    auto read = intake::read_training_csv({file, *bytes});
+    out.inputs.push_back(report::input_of(out.bench.shown(file), *bytes));
+    auto read = intake::read_training_csv({out.bench.shown(file), *bytes});
     if (!read) {
       problems.insert(problems.end(), read.error().begin(), read.error().end());
       continue;

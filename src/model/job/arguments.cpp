@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "model/job/argument_names.h"
+
 namespace railyard::model {
 
 namespace {
@@ -183,6 +185,33 @@ void Arguments::missing(std::string_view name, std::string hint) {
                        .expected = "the argument " + spelt(name),
                        .found = "none",
                        .hint = std::move(hint)});
+}
+
+void Arguments::tell_unknown(const facts::Argument& a) {
+  const std::string_view meant = slip_of(a.name);
+  if (!meant.empty()) {
+    problems_.push_back(facts::problem_at(a.where, "an argument of Megatron-LM",
+                                          "'" + spelt(a.name) + "'",
+                                          "did you mean '" + spelt(meant) + "'?"));
+    return;
+  }
+  const std::string near = nearest_argument(a.name);
+  note(a.where.at.file + ':' + std::to_string(a.where.at.line) + ':' +
+       std::to_string(a.where.at.column) + ": " + spelt(a.name) + " is not known and not read" +
+       (near.empty() ? "" : "; did you mean " + spelt(near) + '?'));
+}
+
+void Arguments::tell_unread() {
+  if (from_log()) return;
+  std::string others;
+  for (const facts::Argument& a : seen_.arguments) {
+    if (is_read(a.name)) continue;
+    if (is_not_modelled(a.name))
+      others += (others.empty() ? "" : ", ") + spelt(a.name);
+    else
+      tell_unknown(a);
+  }
+  if (!others.empty()) note("not modelled: " + others);
 }
 
 std::vector<int> list_expression(std::string_view text) { return ListExpression(text).value(); }

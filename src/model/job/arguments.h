@@ -46,7 +46,13 @@ class Arguments {
   void wrong(std::string_view name, std::string expected, std::string hint = {});
   void missing(std::string_view name, std::string hint);
 
+  /// Arguments of a script that nothing reads: a slip of one that is read is a problem, any other
+  /// a note. A log has only names that Megatron's own parser took.
+  void tell_unread();
+
  private:
+  void tell_unknown(const facts::Argument& a);
+
   const facts::TrainingArguments& seen_;
   JobOrigin& origin_;
   Problems& problems_;

@@ -29,6 +29,7 @@ class Conversion {
   }
 
   Checked<Job> run() {
+    args_.tell_unread();
     parallel();
     job_.model = architecture_from(args_, std::max(1, job_.layout.tensor));
     batch();
