@@ -102,7 +102,8 @@ Table table_of(const judge::RankingValidation& v) {
     table.add({g.model, g.gpus, g.configurations,
                Cell(g.spearman, fmt::format("{:.2f}", g.spearman)), percent(g.regret)});
   if (v.groups.empty()) {
-    table.add({"nothing to rank: too few configurations of one model on as many GPUs", {}, {}, {}, {}});
+    table.add(
+        {"nothing to rank: too few configurations of one model on as many GPUs", {}, {}, {}, {}});
     return table;
   }
   table.add({"mean of the groups",
