@@ -59,7 +59,7 @@ struct Constants {
   double network_root = 5e-6;    ///< s per square root of a MiB, per doubling of domains
   // Ring steps of the Simple protocol [NCCL src/graph/tuning.cc: NVLink 3.4, network 14 us].
   double scale_up_hop = 3.4e-6, network_hop = 14e-6;  ///< s
-  double root_saturates = 128;   ///< MiB at which the fill stops to grow
+  double root_saturates = 128;                        ///< MiB at which the fill stops to grow
   double pipeline_send = 25e-6;  ///< s of synchronisation per send between stages
   double pcie_ring = 0.55;       ///< of the PCIe payload when all ranks of a server ring through it
   double expert_scatter_fused = 18;  ///< as the next, in kernels that exchange and permute at once

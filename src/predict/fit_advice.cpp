@@ -50,7 +50,8 @@ const std::vector<Change>& changes() {
        },
        [](const Job&) { return std::string("layout.zero: 1"); }},
       {[](Job& j) {
-         if (j.layout.shard >= Shard::gradients || j.layout.data * j.layout.context == 1)
+         if (j.layout.shard >= Shard::gradients || j.layout.data * j.layout.context == 1 ||
+             j.layout.pipeline > 1)
            return false;
          j.layout.shard = Shard::gradients;
          return true;

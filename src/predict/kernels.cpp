@@ -29,17 +29,20 @@ Device make_device(const model::Accelerator& part, const Calibration& calibratio
   Device d;
   d.peak_16 = max(part.peak_of(Precision::bf16), part.peak_of(Precision::fp16));
   d.matmul_16 = rates.gemm * d.peak_16;
+  d.peak = d.peak_16;
   d.matmul = d.matmul_16;
   d.gemm_depth = rates.gemm_depth;
   d.partial_lines = rates.partial_lines;
   d.matmul_cap = rates.gemm_cap * d.peak_16;
   switch (precision) {
     case Precision::fp32:
-      d.matmul = 0.9 * part.peak_of(Precision::fp32);
+      d.peak = part.peak_of(Precision::fp32);
+      d.matmul = 0.9 * d.peak;
       d.input_bytes = 4;
       break;
     case Precision::tf32:
-      d.matmul = rates.gemm * part.peak_of(Precision::tf32);
+      d.peak = part.peak_of(Precision::tf32);
+      d.matmul = rates.gemm * d.peak;
       d.input_bytes = 4;
       break;
     case Precision::fp16:
@@ -47,14 +50,16 @@ Device make_device(const model::Accelerator& part, const Calibration& calibratio
     case Precision::fp8:
     case Precision::mxfp8:
       if (part.peak_of(Precision::fp8) > FlopRate{}) {
-        d.matmul = rates.gemm_fp8 * part.peak_of(Precision::fp8);
+        d.peak = part.peak_of(Precision::fp8);
+        d.matmul = rates.gemm_fp8 * d.peak;
         d.input_bytes = 1;
         d.quantised = true;
       }
       break;
     case Precision::nvfp4:
       if (part.peak_of(Precision::nvfp4) > FlopRate{}) {
-        d.matmul = rates.gemm_fp4 * part.peak_of(Precision::nvfp4);
+        d.peak = part.peak_of(Precision::nvfp4);
+        d.matmul = rates.gemm_fp4 * d.peak;
         d.input_bytes = 0.5625;  // 4 bits and an 8-bit scale per 16 elements
         d.quantised = true;
       }

@@ -23,6 +23,7 @@ struct Device {
   double partial_lines = 1;
   FlopRate matmul_cap = {};  ///< power limit, 16 bit
   FlopRate peak_16 = {};     ///< dense 16-bit datasheet peak
+  FlopRate peak = {};        ///< dense datasheet peak of the precision that it is priced at
   FlopRate attention = {};   ///< forward, at head width 128, long sequence
   Bandwidth memory = {};     ///< of element-wise chains
   Bandwidth reduction = {};  ///< of norms, softmax, loss

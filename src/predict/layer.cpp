@@ -14,6 +14,8 @@ Pass operator+(const Pass& a, const Pass& b) {
           .expert = a.expert + b.expert};
 }
 
+Pass operator-(const Pass& a, const Pass& b) { return a + -1 * b; }
+
 Pass operator*(double k, const Pass& p) {
   return {.matmul = k * p.matmul,
           .attention = k * p.attention,

@@ -24,12 +24,15 @@ struct Pass {
   Seconds device() const { return matmul + attention + memory; }
 };
 Pass operator+(const Pass& a, const Pass& b);
+Pass operator-(const Pass& a, const Pass& b);
 Pass operator*(double k, const Pass& p);
 
 struct Block {
   Pass forward = {}, backward = {};
   Seconds weight_gradients = {};  ///< the part of backward that computes them
-  Pass selective = {};            ///< what selective recomputation repeats
+  Pass selective = {};            ///< forward of the attention core
+  Pass latent = {};               ///< forward of the up-projections of latent attention
+  Pass ffn = {};                  ///< forward of the FFN or of the experts, dispatch included
   double parameters = 0;          ///< on this rank, experts included
   double expert_parameters = 0;   ///< on this rank
   Flops flops = {};               ///< forward matmul and attention work of this rank (causal: half)

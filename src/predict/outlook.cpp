@@ -17,6 +17,11 @@ std::vector<std::string> notes_of(const model::Cluster& cluster, const Outlook& 
         "islands of a server differ: groups count on what all have, scale-up domains of " +
         std::to_string(o.machine.smallest_domain) + " instead of " +
         std::to_string(o.machine.domain));
+  if (o.machine.gpu.peak_of(o.job.precision) <= FlopRate{})
+    notes.push_back(o.machine.gpu.id + " has no arithmetic for " +
+                    std::string(model::name(o.job.precision)) + ": priced at its " +
+                    show(o.pieces.device.peak) +
+                    (o.pieces.device.quantised ? " in fp8" : " at 16 bit"));
   const model::Reliability& r = o.job.reliability;
   const bool given = r.checkpoint_save > Seconds{} || r.restart > Seconds{};
   if (given && !o.goodput)

@@ -48,18 +48,15 @@ Seconds Pricer::exposed_behind(Seconds comm, Seconds window) const {
 Pass repeated(const Job& job, const Block& b) {
   if (job.layout.recompute == Recompute::full) return b.forward;
   if (job.layout.recompute == Recompute::selective) return b.selective;
-  // Shares of a layer's forward: norms and activation are about a third each of its streaming, the
-  // FFN about 0.6 of its arithmetic (8 of 12 h^2, 10.5 of 14.5 h^2 gated).
+  // Norms and the activation function are about a third each of what a layer streams.
   Pass out;
   const auto has = [&](std::uint8_t m) { return (job.layout.recompute_modules & m) != 0; };
   if (has(model::recompute_core_attention)) out = out + b.selective;
   if (has(model::recompute_norms)) out.memory += 0.3 * b.forward.memory;
   if (has(model::recompute_activation_function)) out.memory += 0.3 * b.forward.memory;
-  if (has(model::recompute_mlp) || has(model::recompute_moe)) {
-    out.matmul += 0.6 * b.forward.matmul;
-    out.memory += 0.4 * b.forward.memory;
-    out.kernels += 0.4 * b.forward.kernels;
-  }
+  if (has(model::recompute_latent_projection)) out = out + b.latent;
+  const bool experts = b.expert_parameters > 0;
+  if (has(experts ? model::recompute_moe : model::recompute_mlp)) out = out + b.ffn;
   return out;
 }
 

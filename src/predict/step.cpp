@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "predict/activations.h"
 #include "predict/data_parallel.h"
 #include "predict/pricing.h"
 
@@ -71,6 +72,8 @@ class Assembly {
   void sync_blocks();
   void sync_step();
   double again_share(const LayerCounts& counts) const;
+  Bandwidth tier(model::Offload where) const;
+  Seconds moved_activations(LayerKind kind, double again) const;
 
   const fabric::Machine& machine_;
   const Calibration& calibration_;
@@ -167,12 +170,35 @@ double Assembly::again_share(const LayerCounts& counts) const {
                   static_cast<double>(l.recompute_layers) / std::max(1, counts.total() * chunks_));
 }
 
+/// Of a tier beside the accelerators, for each of them. Hosts stream 0.8 of their theoretical
+/// bandwidth.
+Bandwidth Assembly::tier(model::Offload where) const {
+  const bool cxl = where == model::Offload::cxl && machine_.cxl > Bandwidth{};
+  const Bandwidth all = cxl ? machine_.cxl : 0.8 * machine_.host_memory;
+  return all / std::max(machine_.gpus_per_server, 1);
+}
+
+/// Time in which a layer's activations leave in forward, and come back in backward. A copy engine
+/// moves them, so that they cost nothing while kernels run; `again`: share of layers that keep
+/// their input alone.
+Seconds Assembly::moved_activations(LayerKind kind, double again) const {
+  const Layout& l = job_.layout;
+  if (l.offload_activations == model::Offload::none) return {};
+  const double inputs = l.recompute == Recompute::full ? again : 0;
+  const Bytes kept = (1 - inputs) * pieces_.blocks.kept[static_cast<std::size_t>(kind)] +
+                     inputs * layer_input(job_);
+  Bandwidth path = machine_.host_link_shared;
+  if (const Bandwidth beyond = tier(l.offload_activations); beyond > Bandwidth{})
+    path = min(path, beyond);
+  return kept / path;
+}
+
 void Assembly::add_part(StageSum& sum, int stage, int chunk) {
   const auto index = static_cast<std::size_t>(chunk * job_.layout.pipeline + stage);
   const LayerCounts& counts = pieces_.parts[index];
   // The host runs ahead of the device across a whole part, so their times compare there.
   Priced forward, backward;
-  Seconds weights = {}, sync_forward = {}, sync_backward = {};
+  Seconds weights = {}, sync_forward = {}, sync_backward = {}, moved = {};
   const auto add = [&](Priced& to, const Priced& p, double n) {
     to.device += n * p.device;
     to.host += n * p.host;
@@ -196,6 +222,7 @@ void Assembly::add_part(StageSum& sum, int stage, int chunk) {
     weights += n * kind.weights;
     sync_forward += n * kind.gather_forward;
     sync_backward += n * kind.gather_backward;
+    moved += n * moved_activations(k, again);
     sum.split.matmul += n * era * (b.forward.matmul + b.backward.matmul);
     sum.split.attention += n * era * (b.forward.attention + b.backward.attention);
     sum.split.recompute += n * again * kind.again.device;
@@ -218,9 +245,12 @@ void Assembly::add_part(StageSum& sum, int stage, int chunk) {
   sum.split.memory_bound += forward.device + backward.device;
   sum.sync += sync_forward + sync_backward;
 
-  const Seconds back = backward.compute() + backward.exposed() + sync_backward;
+  const Seconds leave = max(moved - forward.compute(), Seconds{});
+  const Seconds fetch = max(moved - backward.compute(), Seconds{});
+  sum.split.offload += leave + fetch;
+  const Seconds back = backward.compute() + backward.exposed() + sync_backward + fetch;
   PartCost& cost = pieces_.costs[index];
-  cost.forward = forward.compute() + forward.exposed() + sync_forward;
+  cost.forward = forward.compute() + forward.exposed() + sync_forward + leave;
   cost.backward_weight = weights;
   cost.backward_input = back - weights;
   sum.forward += cost.forward;
@@ -303,20 +333,22 @@ void Assembly::sync_blocks() {
   out_.data_binding = gather.binding;
 }
 
-/// ZeRO-0 to 2: once per step.
+/// ZeRO-0 to 2: parameters are gathered once a step. Gradients are reduced once too, but for
+/// ZeRO-2: its ranks have no room to add up other ranks' shares, so every micro-batch reduces.
 void Assembly::sync_step() {
   const model::Software& sw = job_.software;
   const Exchange sync = exchange_step(job_, groups_, collectives_, rank_);
-  pieces_.gradient_sync = sync.reduce;
+  const double times = job_.layout.shard == Shard::gradients ? micro_batches_ : 1;
+  pieces_.gradient_sync = times * sync.reduce;
   pieces_.parameter_sync = sync.gather;
   // Gradients are ready layer by layer in the backward of the last micro-batch; the first layers'
   // are not ready before its end.
   const double ready = 1 - 1.0 / std::max(2, job_.model.layers / job_.layout.pipeline);
   pieces_.data_exposed =
-      price_.exposed_behind(sync.reduce,
-                            sw.overlap_gradients ? ready * pace_.backward : Seconds{}) +
+      times * price_.exposed_behind(sync.reduce,
+                                    sw.overlap_gradients ? ready * pace_.backward : Seconds{}) +
       price_.exposed_behind(sync.gather, sw.overlap_parameters ? ready * pace_.forward : Seconds{});
-  out_.data_communication = sync.reduce + sync.gather;
+  out_.data_communication = times * sync.reduce + sync.gather;
   out_.data_binding =
       collectives_
           .time(Collective::all_reduce,
@@ -360,11 +392,8 @@ void Assembly::run_optimizer() {
     return;
   }
   // Gradients go down, the host streams its state (fp32 p, m, v read and written, 16 bit in and
-  // out: 28 bytes a parameter), weights come back. Hosts stream 0.8 of their theoretical bandwidth.
-  const bool cxl = l.offload_optimizer == model::Offload::cxl && machine_.cxl > Bandwidth{};
-  const Bandwidth tier = cxl ? machine_.cxl : 0.8 * machine_.host_memory;
-  const Bandwidth per_rank = tier / std::max(machine_.gpus_per_server, 1);
-  offload_ = max(Bytes::si(28 * local) / per_rank,
+  // out: 28 bytes a parameter), weights come back.
+  offload_ = max(Bytes::si(28 * local) / tier(l.offload_optimizer),
                  Bytes::si((sw.gradient_wire_bytes + 2.0) * local) / machine_.host_link_shared);
 }
 
@@ -387,7 +416,7 @@ Prediction Assembly::finish() {
   t.data = n * pace_.sync + pieces_.data_exposed;
   t.pipeline = pieces_.pipeline.exposed_send;
   t.optimizer = optimizer_;
-  t.offload = offload_;
+  t.offload = n * pace_.split.offload + offload_;
   t.overhead = n * pace_.split.overhead + fixed + (pieces_.lateness - 1) * steady;
   t.total = pieces_.lateness * steady;
   // What of the pipeline is neither the pacing stage's work nor sends is its bubble.
@@ -400,8 +429,7 @@ Prediction Assembly::finish() {
   out_.tokens_per_second = units / t.total.si();
   out_.tokens_per_second_per_gpu = out_.tokens_per_second / gpus;
   out_.model_flops = model_flops(job_, false) / gpus;
-  const FlopRate peak = max(machine_.gpu.peak_of(job_.precision), device_.peak_16);
-  out_.utilisation.mfu = out_.model_flops / (peak * t.total);
+  out_.utilisation.mfu = out_.model_flops / (device_.peak * t.total);
   out_.utilisation.compute = (t.compute() + t.optimizer) / t.total;
   out_.utilisation.busy = 1 - t.overhead / t.total;
   out_.stage_forward = pace_.forward;

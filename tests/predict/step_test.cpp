@@ -182,6 +182,65 @@ TEST_F(Step, WithoutOverlapTheWholeGradientSynchronisationIsExposed) {
   EXPECT_LT(model.predict(job).time.data, apart.time.data);
 }
 
+TEST_F(Step, ShardedGradientsAreReducedByEveryMicroBatch) {
+  Job job = job_of({"gpt3-13b"});
+  job.layout.tensor = 8;
+  job.layout.data = 8;
+  job.layout.shard = Shard::optimizer;
+  ASSERT_GT(job.micro_batches(), 1);
+  const StepModel model(machine_, shipped().calibration);
+  StepModel::Pieces once, each;
+  const Prediction whole = model.predict(job, once);
+  job.layout.shard = Shard::gradients;
+  const Prediction sharded = model.predict(job, each);
+  EXPECT_NEAR(each.gradient_sync / once.gradient_sync, job.micro_batches(), 1e-9);
+  EXPECT_GT(sharded.time.total, whole.time.total);
+}
+
+TEST_F(Step, EveryModuleThatIsRecomputedCostsTime) {
+  using enum model::RecomputeModule;
+  const auto again = [&](const char* model, std::uint8_t modules) {
+    Job job = job_of({model});
+    job.layout.expert = job.model.experts ? 8 : 1;
+    job.layout.data = 64;
+    job.layout.recompute = Recompute::none;
+    job.layout.recompute_modules = modules;
+    return predict(job).time.recompute;
+  };
+  for (const std::uint8_t module :
+       {recompute_core_attention, recompute_norms, recompute_activation_function, recompute_mlp})
+    EXPECT_GT(again("gpt3-13b", module), Seconds{}) << int{module};
+  for (const std::uint8_t module : {recompute_moe, recompute_latent_projection})
+    EXPECT_GT(again("deepseek-v3", module), Seconds{}) << int{module};
+  EXPECT_EQ(again("gpt3-13b", recompute_moe), Seconds{});
+}
+
+TEST_F(Step, RecomputedExpertsAreDispatchedAgain) {
+  Job job = job_of({"mixtral-8x7b"});
+  job.layout.expert = 8;
+  job.layout.data = 64;
+  const Seconds kept = predict(job).time.expert;
+  job.layout.recompute_modules = model::recompute_moe;
+  EXPECT_NEAR(predict(job).time.expert / kept, 1.5, 1e-6);
+}
+
+TEST_F(Step, ActivationsOnTheHostCostWhatTheirTransferDoesNotHide) {
+  Job job = job_of({"gpt3-13b"});
+  job.layout.tensor = 8;
+  job.layout.data = 8;
+  const Prediction near = predict(job);
+  job.layout.offload_activations = model::Offload::host;
+  fabric::Machine slow = machine_, fast = machine_;
+  slow.host_link_shared = Bandwidth::si(1e9);
+  fast.host_link_shared = fast.host_memory = Bandwidth::si(1e15);
+  const Prediction far = StepModel(slow, shipped().calibration).predict(job);
+  // there and back over 1 GB/s, less the compute that runs beside it
+  const double bytes = far.memory.host.si() * job.micro_batches();
+  EXPECT_GT(far.time.offload.si(), 2 * bytes / 1e9 * 0.9 - near.time.total.si());
+  EXPECT_LT(far.time.offload.si(), 2 * bytes / 1e9);
+  EXPECT_EQ(StepModel(fast, shipped().calibration).predict(job).time.offload, Seconds{});
+}
+
 TEST_F(Step, MoreMicroBatchesShrinkTheShareOfBubbleAndSynchronisation) {
   Job job = job_of({"gpt3-13b"});
   job.layout.tensor = 2;

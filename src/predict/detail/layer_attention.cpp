@@ -103,14 +103,19 @@ void add_latent(Block& b, const BlockContext& c) {
   const double qk = l.nope_dim + l.rope_dim;
   const double heads = static_cast<double>(a.heads) / c.job.layout.tensor;
   Linear linear(b, c);
+  const auto up = [&](double out, double in) {
+    const Pass before = b.forward;
+    linear.add({rows, out, in});
+    b.latent = b.latent + (b.forward - before);
+  };
   if (l.query_rank > 0) {
     linear.add({rows, static_cast<double>(l.query_rank), hidden});
-    linear.add({rows, heads * qk, static_cast<double>(l.query_rank)});
+    up(heads * qk, static_cast<double>(l.query_rank));
   } else {
     linear.add({rows, heads * qk, hidden});
   }
   linear.add({rows, static_cast<double>(l.kv_rank + l.rope_dim), hidden});
-  linear.add({rows, heads * (l.nope_dim + l.value_dim), static_cast<double>(l.kv_rank)});
+  up(heads * (l.nope_dim + l.value_dim), static_cast<double>(l.kv_rank));
   linear.add({rows, hidden, heads * l.value_dim});
   // latent norms, the split and join of rotary and other parts of each head
   const double moved =

@@ -98,6 +98,7 @@ void add_experts(Block& b, const BlockContext& c) {
   const Layout& l = c.job.layout;
   const Experts& e = *a.experts;
   const Routed r = routed(c);
+  const Pass before = b.forward;
   add_router(b, c, r);
   add_ffn_matrices(b, c,
                    {r.copies / r.experts, static_cast<double>(e.ffn) / l.expert_tensor, r.width},
@@ -113,6 +114,7 @@ void add_experts(Block& b, const BlockContext& c) {
   b.forward.kernels += 20 + 2 * per_expert * r.experts;
   b.backward.kernels += 30 + 4 * per_expert * r.experts;
   add_exchanges(b, c, r);
+  b.ffn = b.forward - before;
   b.parameters += 2.0 * a.hidden;
   add_surroundings(b, c);
   if (l.expert_tensor > 1 || e.shared_ffn > 0) add_tensor_collectives(b, c);

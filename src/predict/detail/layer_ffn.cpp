@@ -21,10 +21,12 @@ void add_ffn_matrices(Block& b, const BlockContext& c, FfnSize s, Linear::Option
 
 void add_dense_ffn(Block& b, const BlockContext& c) {
   const model::Architecture& a = c.job.model;
+  const Pass before = b.forward;
   add_ffn_matrices(b, c,
                    {tokens_per_rank(c.job), static_cast<double>(a.ffn) / c.job.layout.tensor,
                     static_cast<double>(a.hidden)},
                    {});
+  b.ffn = b.forward - before;
   b.parameters += 2.0 * a.hidden;
   if (a.parallel_blocks) return;  // shares the norm and the all-reduce of attention
   add_surroundings(b, c);

@@ -26,7 +26,9 @@ Term accelerator(const Facts& f) {
   const model::Precision precision = f.outlook.job.precision;
   Term out = term(gpu.id, d.matmul, "sustained by large matrix multiplications");
   out.children = {
-      term(std::string(model::name(precision)) + " peak, dense", gpu.peak_of(precision), {}, sheet),
+      term(std::string(model::name(precision)) + " peak, dense", d.peak,
+           gpu.peak_of(precision) > FlopRate{} ? "" : "it has none: that of what it has instead",
+           sheet),
       term("sustained in linear layers", d.matmul, {}, row),
       term("sustained at 16 bit", d.matmul_16, show_percent(rates.gemm) + " of " + show(d.peak_16),
            row),

@@ -54,7 +54,7 @@ std::string formula_of(const Facts& f, std::string_view part) {
     return show(o.prediction.time.optimizer * o.pieces.device.memory) +
            " of state and gradients at " + show(o.pieces.device.memory);
   if (part == "offload")
-    return show(o.prediction.memory.host) + " a rank, streamed by the host each step";
+    return show(o.prediction.memory.host) + " a rank beside the accelerator: what does not hide";
   if (part == "overhead") return {};
   return "exposed";
 }
@@ -68,7 +68,7 @@ std::vector<Term> children_of(const Facts& f, const TimePart& part) {
 
 Term mfu_term(const Facts& f) {
   const Prediction& p = f.outlook.prediction;
-  const FlopRate peak = f.outlook.machine.gpu.peak_of(f.outlook.job.precision);
+  const FlopRate peak = f.outlook.pieces.device.peak;
   return term("MFU", p.utilisation.mfu,
               show_number(p.model_flops.in(TFLOP)) +
                   " TFLOP of the model an accelerator and step / (" + show(p.time.total) + " x " +
