@@ -1,6 +1,5 @@
 #include "app/answer.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "app/version.h"
@@ -40,18 +39,6 @@ Exit refuse(const Problem& problem, Io& io) { return refuse(Problems{problem}, i
 
 std::string catalog_folder(const Given& given, const Io& io) {
   return given.has("--catalog") ? given.text("--catalog") : io.catalog;
-}
-
-std::string shown_path(const std::string& path, const std::string& catalog) {
-  const auto normal = [](const std::string& p) {
-    return std::filesystem::path(p).lexically_normal();
-  };
-  std::string root = normal(catalog + "/..").string();  // "/usr/share/railyard/", or "." for here
-  if (root == ".") root.clear();
-  const std::string file = normal(path).string();
-  for (const char* folder : {"catalog/", "examples/", "validation/"})
-    if (!catalog.empty() && file.starts_with(root + folder)) return file.substr(root.size());
-  return path;
 }
 
 Checked<model::Catalog> open_catalog(const Given& given, const Io& io) {

@@ -34,9 +34,6 @@ Exit refuse(const Problem& problem, Io& io);
 
 /// The folder of the catalogue that --catalog or the surroundings name; empty when there is none.
 std::string catalog_folder(const Given& given, const Io& io);
-/// How an answer names a file: one that ships from the folder that the catalogue stands in,
-/// wherever that is ("examples/case-512/case.yaml"); any other as it was given.
-std::string shown_path(const std::string& path, const std::string& catalog);
 /// Reads it; a problem when there is none.
 Checked<model::Catalog> open_catalog(const Given& given, const Io& io);
 /// The files of the catalogue as inputs of a result, named from the folder: "catalog/nics.yaml".

@@ -1,5 +1,6 @@
 #include "app/workbench.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "app/answer.h"
@@ -68,7 +69,17 @@ Checked<model::Job> Workbench::job(const std::string& path) {
                           [this](const std::string& file) { return config(file); });
 }
 
-std::string Workbench::shown(const std::string& path) const { return shown_path(path, folder_); }
+std::string Workbench::shown(const std::string& path) const {
+  const auto normal = [](const std::string& p) {
+    return std::filesystem::path(p).lexically_normal();
+  };
+  std::string root = normal(folder_ + "/..").string();  // "/usr/share/railyard/", or "." for here
+  if (root == ".") root.clear();
+  const std::string file = normal(path).string();
+  for (const char* folder : {"catalog/", "examples/", "validation/"})
+    if (!folder_.empty() && file.starts_with(root + folder)) return file.substr(root.size());
+  return path;
+}
 
 std::vector<report::Input> Workbench::inputs() const {
   std::vector<report::Input> all = own_;

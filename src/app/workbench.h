@@ -35,7 +35,8 @@ class Workbench {
   const model::Catalog& catalog() const { return catalog_; }
   const model::Stacks& stacks() const { return stacks_; }
   const predict::Calibration& calibration() const { return calibration_; }
-  /// How the answer names a file: see shown_path().
+  /// How the answer names a file: one that ships from the folder that the catalogue stands in,
+  /// wherever that is ("examples/case-512/case.yaml"); any other as it was given.
   std::string shown(const std::string& path) const;
   /// The user's files in the order of reading, then those of the catalogue, named from its folder.
   std::vector<report::Input> inputs() const;
