@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <unordered_map>
 
 #include "base/suggest.h"
 
 namespace railyard::yaml {
+
+using namespace std::string_view_literals;
 
 namespace {
 
@@ -20,74 +23,166 @@ struct Free {
 // Nesting deeper than this is an attack, not a design file.
 constexpr int kDeepest = 64;
 
+// And so are aliases that repeat more than this: nine lines of nine aliases each, every line of the
+// line above, are 350 bytes and half a billion nodes. libfyaml would build them all when asked to
+// resolve aliases, so it is not asked; they are followed, and counted, while the tree is copied.
+constexpr int kMostRepeated = 10'000;
+
 class Copy {
  public:
-  explicit Copy(int& too_deep_line) : too_deep_(too_deep_line) {}
+  explicit Copy(fy_document* document) {
+    void* at = nullptr;
+    while (fy_anchor* anchor = fy_document_anchor_iterate(document, &at)) {
+      std::size_t length = 0;
+      const char* name = fy_anchor_get_text(anchor, &length);
+      if (name) anchors_.emplace(fy_anchor_node(anchor), std::string(name, length));
+    }
+  }
+
+  struct Refusal {
+    int line = 0, column = 1;
+    std::string expected = {}, found = {}, hint = {};
+  };
+  /// The first thing that cannot be copied; its line is 0 when there is none.
+  const Refusal& refusal() const { return refusal_; }
 
   Node node(fy_node* from, int depth) {
     Node out;
-    if (!from) return out;
+    if (!from || refusal_.line > 0) return out;
     if (const fy_mark* m = start(from)) {
       out.line = m->line + 1;
       out.column = m->column + 1;
+      last_line_ = out.line;
     }
     if (depth > kDeepest) {
-      too_deep_ = out.line;
+      refuse({.line = last_line_, .expected = "at most 64 nested levels", .found = "more"});
+      return out;
+    }
+    if (fy_node_is_alias(from)) return alias(from, out, depth);
+    if (inside_ > 0 && ++repeated_ > kMostRepeated) {
+      refuse({.line = alias_line_,
+              .column = alias_column_,
+              .expected = "aliases that repeat at most 10000 values",
+              .found = "an alias with more behind it",
+              .hint = "aliases of aliases multiply; write the values out"});
       return out;
     }
     switch (fy_node_get_type(from)) {
-      case FYNT_SCALAR: {
-        std::size_t length = 0;
-        const char* s = fy_node_get_scalar(from, &length);
-        const fy_node_style style = fy_node_get_style(from);
-        out.quoted = style == FYNS_SINGLE_QUOTED || style == FYNS_DOUBLE_QUOTED;
-        if (s) out.scalar.assign(s, length);
-        out.kind = !out.quoted && (out.scalar.empty() || out.scalar == "~" || out.scalar == "null")
-                       ? Kind::null
-                       : Kind::scalar;
-        break;
-      }
-      case FYNT_SEQUENCE: {
-        out.kind = Kind::list;
-        void* at = nullptr;
-        while (fy_node* item = fy_node_sequence_iterate(from, &at))
-          out.items.push_back(node(item, depth + 1));
-        if (out.line == 0 && !out.items.empty()) {
-          out.line = out.items.front().line;
-          out.column = out.items.front().column;
-        }
-        break;
-      }
-      case FYNT_MAPPING: {
-        out.kind = Kind::map;
-        void* at = nullptr;
-        while (fy_node_pair* pair = fy_node_mapping_iterate(from, &at)) {
-          const Node key = node(fy_node_pair_key(pair), depth + 1);
-          Node value = node(fy_node_pair_value(pair), depth + 1);
-          if (value.line == 0) {
-            value.line = key.line;
-            value.column = key.column;
-          }
-          out.keys.push_back({key.scalar, key.line, key.column});
-          out.items.push_back(std::move(value));
-        }
-        if (out.line == 0 && !out.keys.empty()) {
-          out.line = out.keys.front().line;
-          out.column = out.keys.front().column;
-        }
-        break;
-      }
+      case FYNT_SCALAR: scalar(from, out); break;
+      case FYNT_SEQUENCE: list(from, out, depth); break;
+      case FYNT_MAPPING: map(from, out, depth); break;
     }
+    if (inside_ > 0)
+      repeated_ += static_cast<int>(out.scalar.size()) / 16;  // long texts weigh more
+    // Only now: an alias inside of what its anchor names has no end.
+    if (const auto named = anchors_.find(from); named != anchors_.end())
+      known_[named->second] = from;
     return out;
   }
 
  private:
+  static void scalar(fy_node* from, Node& out) {
+    std::size_t length = 0;
+    const char* s = fy_node_get_scalar(from, &length);
+    const fy_node_style style = fy_node_get_style(from);
+    out.quoted = style == FYNS_SINGLE_QUOTED || style == FYNS_DOUBLE_QUOTED;
+    if (s) out.scalar.assign(s, length);
+    out.kind = !out.quoted && (out.scalar.empty() || out.scalar == "~" || out.scalar == "null")
+                   ? Kind::null
+                   : Kind::scalar;
+  }
+
+  void list(fy_node* from, Node& out, int depth) {
+    out.kind = Kind::list;
+    void* at = nullptr;
+    while (fy_node* item = fy_node_sequence_iterate(from, &at)) {
+      if (refusal_.line > 0) return;
+      out.items.push_back(node(item, depth + 1));
+    }
+    if (out.line == 0 && !out.items.empty()) {
+      out.line = out.items.front().line;
+      out.column = out.items.front().column;
+    }
+  }
+
+  void map(fy_node* from, Node& out, int depth) {
+    out.kind = Kind::map;
+    std::vector<Node> merged;
+    void* at = nullptr;
+    while (fy_node_pair* pair = fy_node_mapping_iterate(from, &at)) {
+      if (refusal_.line > 0) return;
+      const Node key = node(fy_node_pair_key(pair), depth + 1);
+      Node value = node(fy_node_pair_value(pair), depth + 1);
+      if (value.line == 0) {
+        value.line = key.line;
+        value.column = key.column;
+      }
+      if (out.line == 0) {
+        out.line = key.line;
+        out.column = key.column;
+      }
+      if (key.scalar == "<<" && !key.quoted && value.kind == Kind::map) {
+        merged.push_back(std::move(value));
+        continue;
+      }
+      out.keys.push_back({key.scalar, key.line, key.column});
+      out.items.push_back(std::move(value));
+    }
+    for (Node& more : merged) merge(more, out);
+  }
+
+  /// `<<: *other` brings the keys of the other map that this one does not have.
+  static void merge(Node& from, Node& into) {
+    for (std::size_t i = 0; i < from.keys.size(); ++i) {
+      if (into.find(from.keys[i].name)) continue;
+      into.keys.push_back(std::move(from.keys[i]));
+      into.items.push_back(std::move(from.items[i]));
+    }
+  }
+
+  /// What the alias names, copied once more.
+  Node alias(fy_node* from, const Node& place, int depth) {
+    std::size_t length = 0;
+    const char* text = fy_node_get_scalar(from, &length);
+    const std::string name(text ? text : "", text ? length : 0);
+    const auto known = known_.find(name);
+    if (known == known_.end()) {
+      refuse({.line = place.line,
+              .column = place.column,
+              .expected = "an alias of an anchor '&" + name + "' above it",
+              .found = "'*" + name + "'",
+              .hint = "a text that begins with '*' stands in quotes"});
+      return place;
+    }
+    if (inside_ == 0) {
+      alias_line_ = place.line;
+      alias_column_ = place.column;
+    }
+    ++inside_;
+    Node out = node(known->second, depth);
+    --inside_;
+    return out;
+  }
+
+  void refuse(Refusal why) {
+    if (refusal_.line > 0) return;
+    refusal_ = std::move(why);
+    refusal_.line = std::max(refusal_.line, 1);
+  }
+
   static const fy_mark* start(fy_node* n) {
     if (fy_node_get_type(n) != FYNT_SCALAR) return nullptr;
     fy_token* token = fy_node_get_scalar_token(n);
     return token ? fy_token_start_mark(token) : nullptr;
   }
-  int& too_deep_;
+
+  std::unordered_map<fy_node*, std::string> anchors_;
+  std::unordered_map<std::string, fy_node*> known_;  ///< the anchors that are complete
+  Refusal refusal_;
+  int last_line_ = 1;  ///< a map and a list have no place of their own
+  int inside_ = 0;     ///< of how many aliases the copy is
+  int repeated_ = 0;   ///< values that aliases have brought
+  int alias_line_ = 0, alias_column_ = 0;
 };
 
 std::string hint_for(const Problem& p) {
@@ -117,6 +212,31 @@ bool has_content(std::string_view bytes) {
     bytes.remove_prefix(std::min(line.size() + 1, bytes.size()));
   }
   return false;
+}
+
+bool is_marker(std::string_view line, std::string_view marker) {
+  return line.starts_with(marker) &&
+         (line.size() == marker.size() || " \t\r"sv.contains(line[marker.size()]));
+}
+
+/// The line where a second document begins, or 0. No text of a document can begin a line with a
+/// marker, not even in quotes.
+int second_document(std::string_view bytes) {
+  bool begun = false, ended = false;
+  for (int number = 1; !bytes.empty(); ++number) {
+    const std::string_view line = bytes.substr(0, bytes.find('\n'));
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    const bool filled = first != std::string_view::npos && line[first] != '#';
+    if (is_marker(line, "...")) {
+      ended = begun;
+    } else if (filled && ((begun && is_marker(line, "---")) || ended)) {
+      return number;
+    } else if (filled && line.front() != '%') {
+      begun = true;
+    }
+    bytes.remove_prefix(std::min(line.size() + 1, bytes.size()));
+  }
+  return 0;
 }
 
 }  // namespace
@@ -152,8 +272,7 @@ Checked<Document> Document::parse(std::string file, std::string bytes) {
   const std::unique_ptr<fy_diag, Free> diag(fy_diag_create(&diag_config));
   fy_diag_set_collect_errors(diag.get(), true);
   fy_parse_cfg config{};
-  config.flags = static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_RESOLVE_DOCUMENT |
-                                                 FYPCF_DISABLE_MMAP_OPT);
+  config.flags = static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_DISABLE_MMAP_OPT);
   config.diag = diag.get();
   const std::unique_ptr<fy_document, Free> parsed(
       fy_document_build_from_string(&config, doc.bytes_.data(), doc.bytes_.size()));
@@ -177,10 +296,13 @@ Checked<Document> Document::parse(std::string file, std::string bytes) {
     return as_problems(doc.problem(1, 1, "a YAML map", "an empty file"));
   if (!parsed || !fy_document_root(parsed.get()))
     return as_problems(doc.problem(1, 1, "a YAML map", "text that is no YAML"));
-  int too_deep = 0;
-  doc.root_ = Copy(too_deep).node(fy_document_root(parsed.get()), 0);
-  if (too_deep > 0)
-    return as_problems(doc.problem(too_deep, 1, "at most 64 nested levels", "more"));
+  if (const int second = second_document(doc.bytes_); second > 0)
+    return as_problems(doc.problem(second, 1, "one YAML document", "a second one",
+                                   "a file holds one; give each its own file"));
+  Copy copy(parsed.get());
+  doc.root_ = copy.node(fy_document_root(parsed.get()), 0);
+  if (const Copy::Refusal& why = copy.refusal(); why.line > 0)
+    return as_problems(doc.problem(why.line, why.column, why.expected, why.found, why.hint));
   return doc;
 }
 
@@ -260,6 +382,27 @@ bool Fields::text(std::string_view key, std::string& out) {
   return n != nullptr;
 }
 
+namespace {
+
+/// "4k" is 4096 to one and 4000 to another: both are shown, written out.
+std::string written_out(std::string_view text) {
+  if (text.size() < 2 || text.size() > 8) return {};
+  const std::size_t power = "kmg"sv.find(static_cast<char>(text.back() | 0x20));
+  const std::string_view digits = text.substr(0, text.size() - 1);
+  double value = 0;
+  const auto [p, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (power == std::string_view::npos || ec != std::errc{} || p != digits.data() + digits.size() ||
+      !(value > 0 && value < 1e6))
+    return {};
+  const auto times = static_cast<double>(power + 1);
+  const auto shown = [&](double unit) {
+    return std::to_string(static_cast<long long>(std::round(value * std::pow(unit, times))));
+  };
+  return "a count has no suffix: write " + shown(1000) + " or " + shown(1024);
+}
+
+}  // namespace
+
 bool Fields::integer(std::string_view key, int& out, int least, int most) {
   const std::string range =
       most < (1 << 30) ? "an integer from " + std::to_string(least) + " to " + std::to_string(most)
@@ -270,7 +413,7 @@ bool Fields::integer(std::string_view key, int& out, int least, int most) {
   const char* end = n->scalar.data() + n->scalar.size();
   const auto [p, ec] = std::from_chars(n->scalar.data(), end, value);
   if (ec != std::errc{} || p != end || value < least || value > most) {
-    report(*n, range);
+    report(*n, range, written_out(n->scalar));
     return false;
   }
   out = value;
@@ -297,7 +440,7 @@ bool Fields::number(std::string_view key, double& out, double least, double most
   const char* end = n->scalar.data() + n->scalar.size();
   const auto [p, ec] = std::from_chars(n->scalar.data(), end, value);
   if (ec != std::errc{} || p != end || !std::isfinite(value) || value < least || value > most) {
-    report(*n, range);
+    report(*n, range, written_out(n->scalar));
     return false;
   }
   out = value;

@@ -115,10 +115,10 @@ class Laws {
              text(t), divisors(a_.state_space->heads));
     const int per_context = job_.sequence / l_.context;
     if (l_.sequence_parallel && per_context % t != 0)
-      broken(
-          "layout.sequence_parallel",
-          "a sequence (per context rank) of " + text(per_context) + " that tensor_parallel divides",
-          text(t));
+      broken("layout.sequence_parallel",
+             "a tensor_parallel that divides the sequence of " + text(per_context) +
+                 " (per context rank)",
+             text(t), "sequence_parallel cuts the sequence into tensor_parallel parts");
   }
 
   void pipeline() {

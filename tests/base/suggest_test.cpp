@@ -25,6 +25,14 @@ TEST(DidYouMean, NamesTheNearestAndTheFirstOfEquals) {
   EXPECT_EQ(nearest("hat", pair), "cat");
 }
 
+TEST(DidYouMean, KnowsTheWordInAnotherCaseAndItsShortForm) {
+  const std::vector<std::string> known{"fp16", "fp8", "tensor_parallel", "infiniband"};
+  EXPECT_EQ(nearest("FP8", known), "fp8");
+  EXPECT_EQ(nearest("tp", known), "tensor_parallel");
+  EXPECT_EQ(nearest("IB", known), "infiniband");
+  EXPECT_EQ(nearest("pp", known), "") << "its long form is not among them";
+}
+
 TEST(DidYouMean, IsSilentWhenNothingIsNear) {
   const std::vector<std::string> known{"tensor_parallel", "pp"};
   EXPECT_EQ(did_you_mean("colour", known), "");

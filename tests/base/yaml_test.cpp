@@ -235,5 +235,55 @@ TEST(Yaml, ATabThatBeginsALineIsBlamedAndNotTheLineAboveIt) {
   EXPECT_EQ(p.found, "a tab at the start of a line");
 }
 
+TEST(Yaml, AnAliasStandsForWhatItNames) {
+  const Document doc = parsed("a: &it {x: 1, y: 2}\nb: *it\nc:\n  <<: *it\n  x: 3\n");
+  const Node& root = doc.root();
+  EXPECT_EQ(root.find("b")->find("y")->scalar, "2");
+  EXPECT_EQ(root.find("c")->find("x")->scalar, "3") << "a key of its own goes first";
+  EXPECT_EQ(root.find("c")->find("y")->scalar, "2");
+  EXPECT_EQ(root.find("c")->find("<<"), nullptr);
+}
+
+TEST(Yaml, AliasesThatMultiplyAreRefusedBeforeTheyAreBuilt) {
+  std::string bomb = "a0: &a0 x\n";
+  for (int i = 1; i <= 9; ++i) {
+    const std::string below = "*a" + std::to_string(i - 1);
+    const std::string name = "a" + std::to_string(i);
+    bomb += name + ": &" + name + " [" + below;
+    for (int k = 1; k < 9; ++k) bomb += ", " + below;
+    bomb += "]\n";
+  }
+  const Problem p = refused(bomb);
+  EXPECT_EQ(p.at.line, 6);
+  EXPECT_EQ(p.expected, "aliases that repeat at most 10000 values");
+}
+
+TEST(Yaml, AnAliasOfNothingAndOneInsideOfItselfAreRefused) {
+  const Problem nothing = refused("a: 1\nb: *c\n");
+  EXPECT_EQ(nothing.at.line, 2);
+  EXPECT_EQ(nothing.found, "'*c'");
+  EXPECT_EQ(refused("a: &a [1, *a]\n").found, "'*a'");
+}
+
+TEST(Yaml, ASecondDocumentIsRefusedAtItsPlace) {
+  EXPECT_EQ(refused("a: 1\n---\nb: 2\n").at.line, 2);
+  EXPECT_EQ(refused("---\na: 1\n--- \n").at.line, 3);
+  EXPECT_EQ(refused("a: 1\n...\n# and\nb: 2\n").at.line, 4);
+  parsed("# a head\n---\na: 1\n...\n");
+  parsed("a: |\n  ---\n  b\n");
+}
+
+TEST_F(YamlFields, ACountWithASuffixIsShownWrittenOut) {
+  int n = 0;
+  double x = 0;
+  EXPECT_TRUE(problems_of("n: 4k\n", [&](Fields& f) {
+                f.integer("n", n);
+              }).contains("a count has no suffix: write 4000 or 4096"));
+  EXPECT_TRUE(problems_of("n: 4M\n", [&](Fields& f) {
+                f.number("n", x);
+              }).contains("write 4000000 or 4194304"));
+  EXPECT_FALSE(problems_of("n: four\n", [&](Fields& f) { f.integer("n", n); }).contains("suffix"));
+}
+
 }  // namespace
 }  // namespace railyard::yaml
