@@ -16,6 +16,7 @@ const std::vector<GpuField>& gpu_fields() {
                                                {"flash1", &GpuRates::flash1},
                                                {"flash2", &GpuRates::flash2},
                                                {"flash3", &GpuRates::flash3},
+                                               {"host", &GpuRates::host},
                                                {"scale_up", &GpuRates::scale_up},
                                                {"all_reduce", &GpuRates::all_reduce}};
   return fields;

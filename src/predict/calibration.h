@@ -28,6 +28,7 @@ struct GpuRates {
   double memory = 0.8;                     ///< element-wise chains, over HBM bandwidth
   double norm = 0.45;  ///< LayerNorm, softmax and cross-entropy reductions, over HBM bandwidth
   double flash1 = 0.35, flash2 = 0.5, flash3 = 0.55;  ///< attention forward, over the 16-bit peak
+  double host = 1;  ///< host time per kernel in servers of its years, over that of an H200 host
   double scale_up = 0.78;    ///< bus bandwidth of a large ring collective over the link rate
   double all_reduce = 0.78;  ///< of a large all-reduce (NVLS where there is one)
 };

@@ -32,6 +32,7 @@ Device make_device(const model::Accelerator& part, const Calibration& calibratio
   d.peak = d.peak_16;
   d.matmul = d.matmul_16;
   d.gemm_depth = rates.gemm_depth;
+  d.host = rates.host;
   d.partial_lines = rates.partial_lines;
   d.matmul_cap = rates.gemm_cap * d.peak_16;
   switch (precision) {

@@ -31,6 +31,7 @@ struct Device {
   double input_bytes = 2;  ///< per element of a linear layer's operands
   bool quantised = false;  ///< fp8 or fp4: inputs are cast first
   Seconds gap = {};        ///< between kernels
+  double host = 1;         ///< see GpuRates
 };
 
 /// Device for a job's precision and attention kernel.

@@ -9,20 +9,20 @@ using model::Recompute;
 
 /// Host time per kernel. A recorded graph cannot hold experts whose token counts are known only
 /// when the router has run, so models with experts launch kernel by kernel.
-Seconds launch_time(const Job& job, const Constants& c) {
+Seconds launch_time(const Job& job, const Constants& c, double host) {
   const model::Software& s = job.software;
   if (s.launch > Seconds{}) return s.launch;
   if (s.cuda_graphs && !job.model.experts) return Seconds::si(c.launch_graph);
-  return Seconds::si(s.compiled ? c.launch_compiled : c.launch);
+  return Seconds::si(host * (s.compiled ? c.launch_compiled : c.launch));
 }
 
 }  // namespace
 
-Pricer::Pricer(const Job& job, const Calibration& calibration, bool quantised)
+Pricer::Pricer(const Job& job, const Calibration& calibration, const Device& device)
     : job_(job),
       c_(calibration.constants),
-      era_(quantised ? era_factor(c_, job.software.year, job.software.month) : 1),
-      launch_(launch_time(job, c_)) {}
+      era_(device.quantised ? era_factor(c_, job.software.year, job.software.month) : 1),
+      launch_(launch_time(job, c_, device.host)) {}
 
 Priced Pricer::operator()(const Pass& p) const {
   const model::Software& s = job_.software;

@@ -23,8 +23,8 @@ struct Priced {
 
 class Pricer {
  public:
-  /// `quantised`: fp8 or fp4 recipes, to which the software-era factor applies.
-  Pricer(const model::Job& job, const Calibration& calibration, bool quantised);
+  /// The software-era factor applies to fp8 and fp4 recipes.
+  Pricer(const model::Job& job, const Calibration& calibration, const Device& device);
 
   Priced operator()(const Pass& pass) const;
 

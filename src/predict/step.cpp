@@ -52,7 +52,7 @@ class Assembly {
         device_(make_device(machine_.gpu, calibration_, job.precision, job.software.attention,
                             machine_.power_share)),
         context_(make_context(job, device_, calibration_, collectives, machine_)),
-        price_(job, calibration_, device_.quantised),
+        price_(job, calibration_, device_),
         groups_(make_data_groups(job, machine_)) {}
 
   /// Every kind of layer that the model has, priced once; which part holds how many.
