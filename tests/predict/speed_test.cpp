@@ -50,7 +50,7 @@ TEST(Speed, TimelineOf175BOn4096) {
   const double start = cpu_seconds();
   const StepTimeline t = step_timeline(job, model, p, pieces);
   const double took = cpu_seconds() - start;
-  std::printf("bar: %-55s %9.1f ms  at least 1000 ms  aim 50 ms\n",
+  std::printf("bar: %-55s %9.1f ms  at most 1000 ms  aim 50 ms\n",
               "event timeline of 175B on 4,096 GPUs (this build)", 1e3 * took);
   EXPECT_EQ(t.stages, 16);
   EXPECT_GE(t.events.size(), 2U * 16 * 48);
