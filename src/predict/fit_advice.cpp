@@ -31,8 +31,15 @@ bool from_data(Layout& l, int Layout::* degree) {
   return true;
 }
 
-/// A change stands behind those that it may need. Activations offloaded to the host are left out: a
-/// step is not charged for their way over PCIe.
+/// Shards more than now, where there is somebody to share with.
+bool shard_up_to(Job& j, Shard level) {
+  if (j.layout.shard >= level || j.layout.data * j.layout.context == 1) return false;
+  j.layout.shard = level;
+  return true;
+}
+
+/// A change stands behind those that it may need. Activations offloaded to the host are left out:
+/// no published run holds what the model charges for them.
 const std::vector<Change>& changes() {
   static const std::vector<Change> all = {
       {[](Job& j) { return from_data(j.layout, &Layout::tensor); },
@@ -42,26 +49,11 @@ const std::vector<Change>& changes() {
          return j.layout.sequence_parallel = true;
        },
        [](const Job&) { return std::string("layout.sequence_parallel: true"); }},
-      {[](Job& j) {
-         if (j.layout.shard >= Shard::optimizer || j.layout.data * j.layout.context == 1)
-           return false;
-         j.layout.shard = Shard::optimizer;
-         return true;
-       },
+      {[](Job& j) { return shard_up_to(j, Shard::optimizer); },
        [](const Job&) { return std::string("layout.zero: 1"); }},
-      {[](Job& j) {
-         if (j.layout.shard >= Shard::gradients || j.layout.data * j.layout.context == 1 ||
-             j.layout.pipeline > 1)
-           return false;
-         j.layout.shard = Shard::gradients;
-         return true;
-       },
+      {[](Job& j) { return j.layout.pipeline == 1 && shard_up_to(j, Shard::gradients); },
        [](const Job&) { return std::string("layout.zero: 2"); }},
-      {[](Job& j) {
-         if (j.layout.shard == Shard::full || j.layout.data * j.layout.context == 1) return false;
-         j.layout.shard = Shard::full;
-         return true;
-       },
+      {[](Job& j) { return shard_up_to(j, Shard::full); },
        [](const Job&) { return std::string("layout.zero: 3"); }},
       {[](Job& j) {
          if (j.layout.shard_group == 0) return false;

@@ -9,8 +9,11 @@
 #include "app/answer.h"
 #include "app/command.h"
 #include "base/csv.h"
+#include "base/measure.h"
 #include "base/suggest.h"
+#include "fabric/machine.h"
 #include "model/catalog_check.h"
+#include "model/cluster.h"
 #include "report/parts.h"
 #include "report/width.h"
 
@@ -105,11 +108,37 @@ Result<PartView> find_part(const std::vector<PartView>& parts, const std::string
                                  .hint = hint.empty() ? "see railyard catalog list" : hint});
 }
 
+/// What a template comes to when it is built, beside another one so that it has a network: the
+/// catalogue itself keeps only its text.
+void add_server(PartView& part, const model::Catalog& catalog) {
+  const auto built = model::build_cluster(catalog, {.server = part.id, .servers = 2});
+  if (!built) return;  // `catalog check` reports templates that cannot be built
+  const fabric::Machine m = fabric::summarise(*built);
+  const auto add = [&](std::string key, std::string title, double si, std::string shown) {
+    if (si > 0)
+      part.attributes.push_back(
+          {std::move(key), std::move(title), report::Cell(si, std::move(shown))});
+  };
+  const auto number = [](int n) { return std::to_string(n); };
+  add("accelerators", "accelerators", m.gpus_per_server,
+      number(m.gpus_per_server) + " x " + m.gpu.id);
+  add("scale_up_domain", "scale-up domain", m.domain, number(m.domain) + " accelerators");
+  add("nics", "NICs", m.nics_per_server, number(m.nics_per_server));
+  add("network_bytes_per_s", "network, data one way", m.network_per_server.si(),
+      show_bits(m.network_per_server));
+  add("host_link_bytes_per_s", "host link, all at once", m.host_link_shared.si(),
+      show(m.host_link_shared));
+  add("host_capacity_bytes", "host memory", m.host_capacity.si(), show(m.host_capacity));
+  add("host_memory_bytes_per_s", "host memory rate", m.host_memory.si(), show(m.host_memory));
+  add("cxl_capacity_bytes", "CXL memory", m.cxl_capacity.si(), show(m.cxl_capacity));
+}
+
 Exit show(const Given& given, Io& io) {
   const auto catalog = open_catalog(given, io);
   if (!catalog) return refuse(catalog.error(), io);
-  const auto part = find_part(report::parts_of(*catalog), given.text("PART"));
+  auto part = find_part(report::parts_of(*catalog), given.text("PART"));
   if (!part) return refuse(part.error(), io);
+  if (part->kind == "servers") add_server(*part, *catalog);
   Page page{*part, {}};
   for (const auto& v : catalog->values)
     if (v.part == part->id) page.values.push_back(v);
