@@ -48,6 +48,7 @@ Outlook outlook(const model::Cluster& cluster, const model::Job& job,
   if (!out.fit.fits()) out.advice = fit_advice(job, model);
   out.goodput = goodput(job.reliability, out.accelerators);
   out.energy = energy(cluster, out.prediction, out.accelerators);
+  out.rent_per_hour = static_cast<double>(out.accelerators) * cluster.price_per_gpu_hour;
   if (job.trained_tokens > 0)
     out.whole_run = Seconds::si(job.trained_tokens / out.prediction.tokens_per_second) /
                     (out.goodput ? out.goodput->useful : 1.0);

@@ -29,7 +29,8 @@ struct Outlook {
   std::vector<FitChange> advice = {};  ///< when it does not fit
   std::optional<Goodput> goodput = {};
   Energy energy = {};
-  Seconds whole_run = {};  ///< wall time of all its tokens, failures included; zero: not asked
+  Dollars rent_per_hour = {};  ///< of the job's accelerators; zero: the cluster has no price
+  Seconds whole_run = {};      ///< wall time of all its tokens, failures included; zero: not asked
   std::vector<std::string> notes = {};  ///< sentences for people: what was assumed
 
   const Bottleneck& limited_by() const { return bottlenecks.front(); }

@@ -180,10 +180,19 @@ std::string power_line(const predict::Energy& e) {
          "; " + show_number(e.step.si() / kJoulesPerKilowattHour) + " kWh a step";
 }
 
+std::string rent_line(const Outlook& o) {
+  const auto of = [&](Seconds t) {
+    return show_number(o.rent_per_hour.si() * (t / hour)) + " USD";
+  };
+  std::string out = of(1.0 * hour) + " an hour, " + of(o.prediction.time.total) + " a step";
+  return o.whole_run > Seconds{} ? out + ", " + of(o.whole_run) + " the run" : out;
+}
+
 std::string rest_text(const Outlook& o, int width) {
   std::string out;
   if (o.goodput) out += labelled("goodput", goodput_line(*o.goodput), width);
   if (o.energy.accelerators > Watts{}) out += labelled("power", power_line(o.energy), width);
+  if (o.rent_per_hour > Dollars{}) out += labelled("rent", rent_line(o), width);
   if (o.whole_run > Seconds{})
     out += labelled("whole run",
                     show_number(o.whole_run.in(day)) + " days for " +
@@ -305,6 +314,11 @@ void to_json(const Outlook& o, const predict::Term* explanation, json::Writer& o
   write_limits(o, out);
   write_goodput(o, out);
   write_energy(o.energy, out);
+  out.key("rent_usd_per_hour");
+  if (o.rent_per_hour > Dollars{})
+    out.value(o.rent_per_hour.si());
+  else
+    out.null();
   out.key("whole_run_s");
   if (o.whole_run > Seconds{})
     out.value(o.whole_run.si());
