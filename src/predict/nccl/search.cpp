@@ -88,7 +88,13 @@ class Search {
     if (order_.pattern == Pattern::nvls && (paths_.system().nvswitches().empty() || sm_ < 90))
       return best_;
     ChannelWalk walk(paths_, order_.collnet);
+    const Graph start = best_;
     descend(walk);
+    if (unsure_) {
+      best_ = start;
+      skips_ = false;
+      descend(walk);
+    }
     double_channels();
     raise(walk);
     if (best_.channels == 0 && !order_.collnet && order_.pattern != Pattern::nvls) fall_back();
@@ -150,7 +156,17 @@ class Search {
 
   void attempt(ChannelWalk& walk) {
     budget_ = attempt_.same_channels ? kSameChannelsBudget : kBudget;
-    whole_budget_ -= budget_;
+    if (skips_ && hopeless()) {
+      // NCCL would have spent something between nothing and all of the budget.
+      least_left_ -= budget_;
+      most_left_ -= budget_;
+      spent_unknown_ = budget_;
+      return;
+    }
+    spent_unknown_ = 0;
+    if (least_left_ < 0 && most_left_ >= 0 && best_.channels > 0) unsure_ = true;
+    least_left_ -= budget_;
+    most_left_ -= budget_;
     const int before = budget_;
     walk.run(attempt_, limits_, best_, budget_);
     if (report_) {
@@ -159,17 +175,78 @@ class Search {
     }
   }
 
+  /// Whether the attempt cannot beat what we have, whatever it finds: too few channels fit through
+  /// the ports and GPUs at its speed, or just as many over no fewer hops. Most of NCCL's steps go
+  /// into such attempts; leaving them out changes nothing but the count of steps.
+  bool hopeless() const {
+    if (best_.channels == 0 || attempt_.pattern == Pattern::nvls ||
+        attempt_.pattern == Pattern::collnet_direct)
+      return false;
+    const int most = std::min(limits_.most, channels_that_fit(attempt_));
+    if (most < limits_.least) return true;
+    const float reached = static_cast<float>(best_.channels) * best_.intra,
+                possible = static_cast<float>(most) * attempt_.intra;
+    if (possible != reached) return possible < reached;
+    return attempt_.pattern != best_.pattern || attempt_.cross_nic != best_.cross_nic ||
+           most * fewest_hops_ >= best_.hops;
+  }
+
+  int channels_that_fit(const Graph& attempt) const {
+    const System& s = paths_.system();
+    long long fit = 1 << 20;
+    if (const int whole = static_cast<int>(attempt.inter); network_ && whole > 0) {
+      long long ports = 0;
+      for (std::size_t n = 0; n < s.nets().size(); ++n) {
+        const auto& net = s.nodes[s.nets()[n]].net;
+        bool first = true;  // devices of one port share it
+        for (std::size_t m = 0; m < n && first; ++m) {
+          const auto& other = s.nodes[s.nets()[m]].net;
+          first = other.asic != net.asic || other.port != net.port;
+        }
+        if (first) ports += static_cast<long long>(net.gb_per_s) / whole;
+      }
+      fit = std::min(fit, ports);
+    }
+    if (gpus_ > 1) {
+      // Into every GPU but the first of a tree goes one path of each channel.
+      long long entries = 0;
+      for (const auto& link : s.links)
+        if (s.nodes[link.to].kind == NodeKind::gpu)
+          entries += static_cast<long long>(link.gb_per_s / attempt.intra + 1e-3F);
+      fit = std::min(fit, entries / (gpus_ - 1));
+    }
+    return static_cast<int>(fit);
+  }
+
   bool satisfied() const {
     return budget_ == -1 || static_cast<float>(best_.channels) * best_.inter >= paths_.widest_gpu();
   }
 
   void descend(ChannelWalk& walk) {
     attempt_ = best_;
+    most_left_ = least_left_ = kWholeBudget;
+    unsure_ = false;
+    fewest_hops_ = hops_of_a_channel();
     limits_ = {order_.min_channels, order_.max_channels};
     speed_ = first_speed();
     attempt_.intra = attempt_.inter = speeds_[speed_];
     do attempt(walk);
-    while (!satisfied() && ask_less());
+    while (!unsure_ && !satisfied() && ask_less());
+    spent_unknown_ = 0;
+    skips_ = false;
+  }
+
+  /// The fewest links that any channel crosses.
+  int hops_of_a_channel() const {
+    const System& s = paths_.system();
+    int between = 1 << 10, out = 1 << 10;
+    for (const NodeIndex g : s.gpus()) {
+      for (const NodeIndex far : s.gpus())
+        if (far != g) between = std::min(between, paths_.between(g, far).hops());
+      for (const NodeIndex n : s.nets())
+        out = std::min({out, paths_.between(g, n).hops(), paths_.between(n, g).hops()});
+    }
+    return (gpus_ - 1) * (gpus_ > 1 ? between : 0) + (network_ ? 2 * out : 0);
   }
 
   /// The next attempt asks less in one respect, and again the most in those tried before it.
@@ -184,11 +261,13 @@ class Search {
     }
     attempt_.same_channels = tries_same_;
 
-    if (budget_ != -1)
-      whole_budget_ += budget_;
-    else
-      whole_budget_ = kWholeBudget;
-    if (whole_budget_ < 0 && best_.channels > 0) return false;
+    if (budget_ != -1) {
+      most_left_ += budget_;
+      least_left_ += budget_ - spent_unknown_;
+    } else {
+      most_left_ = least_left_ = kWholeBudget;
+    }
+    if (most_left_ < 0 && best_.channels > 0) return false;
 
     if (sm_ >= 90 && attempt_.pattern == Pattern::balanced_tree) {
       attempt_.pattern = Pattern::tree;
@@ -294,7 +373,11 @@ class Search {
   ChannelLimits limits_;
   std::size_t speed_ = 0;
   int budget_ = 0;
-  long whole_budget_ = kWholeBudget;
+  // What is left of the whole search's steps: exactly known until an attempt is skipped. Where the
+  // difference decides, the search starts again without skipping.
+  long most_left_ = kWholeBudget, least_left_ = kWholeBudget;
+  int spent_unknown_ = 0, fewest_hops_ = 0;
+  bool skips_ = true, unsure_ = false;
 };
 
 }  // namespace

@@ -30,6 +30,7 @@ ChannelWalk::ChannelWalk(const Paths& paths, bool collnet)
       collnet_(collnet),
       switched_(!system_.nvswitches().empty()),
       order_of_nets_(kPathTypes * (system_.gpus().size() + 1)),
+      ranked_(system_.gpus().size() * (system_.nets().size() + 1)),
       used_(system_.gpus().size()) {
   for (const NodeIndex from : system_.gpus())
     for (const NodeIndex to : system_.gpus()) gpu_gpu_.push_back(make_walk(from, to));
@@ -389,44 +390,53 @@ void ChannelWalk::keep() {
 
 int ChannelWalk::before(int step) const { return now_.gpu(now_.channels - 1, step); }
 
-/// GPUs to go on to, the most promising first: fast and near the network where that comes next,
-/// then fast and near this one.
-int ChannelWalk::candidates(int g, const Plan& plan, int step, std::int16_t* out) const {
+/// GPUs to go on to, the most promising first. From a GPU that comes before the one that leaves for
+/// the network, equals are taken in reverse, so that channels spread.
+int ChannelWalk::candidates(int g, const Plan& plan, int step, std::int16_t* out) {
   if (switched_) return neighbours(g, out);
-  const int to_network = plan.network == -1 ? 0 : plan.network == step + 1 ? 1 : -1;
+  const bool near_network = plan.network != -1;
   const std::uint64_t flag = std::uint64_t{1} << now_.channels;
-  const int start = nets_ > 0 ? now_.net(now_.channels, 0) : -1;
-  struct Score {
-    int net_rate = 0, slot_rate = 0, net_hops = 0, rate = 0, hops = 0, turn = 0;
-    std::int16_t gpu = 0;
-    auto rank() const { return std::tuple(-net_rate, -slot_rate, net_hops, -rate, hops, turn); }
-  };
-  Score scores[model::nccl::kMostGpus];
+  const int start = near_network && nets_ > 0 ? now_.net(now_.channels, 0) : -1;
+  const std::vector<Next>& ranked = ranked_from(g, start);
   int count = 0;
+  bool all_alike = true;
+  const Next* first = nullptr;
+  for (const Next& next : ranked) {
+    if (used_[static_cast<std::size_t>(next.gpu)] & flag) continue;
+    if (!first) first = &next;
+    all_alike &= next.rate == first->rate && next.hops == first->hops;
+    out[count++] = next.gpu;
+  }
+  if (near_network && plan.network != step + 1 && all_alike) std::reverse(out, out + count);
+  return count;
+}
+
+/// All other GPUs as seen from `g`: fast and near the network device `start` first (-1: none), then
+/// fast and near `g`, then by number upward from `g`.
+const std::vector<ChannelWalk::Next>& ChannelWalk::ranked_from(int g, int start) {
+  std::vector<Next>& out = ranked_[static_cast<std::size_t>(g * (nets_ + 1) + start + 1)];
+  if (!out.empty()) return out;
   for (int turn = 1; turn < gpus_; ++turn) {
     const int far = (g + turn) % gpus_;
     const Path& path = paths_.gpu_to_gpu(g, far);
-    if (path.hops() == 0 || (used_[static_cast<std::size_t>(far)] & flag)) continue;
-    Score score{.rate = static_cast<int>(path.gb_per_s),
-                .hops = path.hops(),
-                .turn = turn,
-                .gpu = static_cast<std::int16_t>(far)};
-    if (to_network != 0 && start >= 0) {
-      const Path& net = paths_.net_to_gpu(start, far);
-      score.net_rate = static_cast<int>(net.gb_per_s);
-      score.net_hops = net.hops();
-      score.slot_rate = pci_rate_[static_cast<std::size_t>(far)];
-    }
-    int at = count++;
-    for (; at > 0 && score.rank() < scores[at - 1].rank(); --at) scores[at] = scores[at - 1];
-    scores[at] = score;
+    if (path.hops() == 0) continue;
+    out.push_back({.gpu = static_cast<std::int16_t>(far),
+                   .rate = static_cast<int>(path.gb_per_s),
+                   .hops = path.hops()});
   }
-  const bool all_alike = std::all_of(scores, scores + count, [&](const Score& s) {
-    return s.rate == scores[0].rate && s.hops == scores[0].hops;
-  });
-  for (int i = 0; i < count; ++i)
-    out[i] = scores[to_network == -1 && all_alike ? count - 1 - i : i].gpu;
-  return count;
+  const auto rank = [&](const Next& next) {
+    int net_rate = 0, slot_rate = 0, net_hops = 0;
+    if (start >= 0) {
+      const Path& net = paths_.net_to_gpu(start, next.gpu);
+      net_rate = static_cast<int>(net.gb_per_s);
+      net_hops = net.hops();
+      slot_rate = pci_rate_[static_cast<std::size_t>(next.gpu)];
+    }
+    return std::tuple(-net_rate, -slot_rate, net_hops, -next.rate, next.hops);
+  };
+  std::stable_sort(out.begin(), out.end(),
+                   [&](const Next& a, const Next& b) { return rank(a) < rank(b); });
+  return out;
 }
 
 /// Behind an NVSwitch every GPU is as near; NCCL keeps to the neighbours by number.

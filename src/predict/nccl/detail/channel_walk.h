@@ -38,6 +38,11 @@ class ChannelWalk {
     PathType type = PathType::dis, back = PathType::dis;
     bool intel_bridge = false;  ///< peer traffic through an Intel host bridge costs a fifth more
   };
+  /// A GPU to go on to, with what NCCL compares of the way there: whole GB/s and links.
+  struct Next {
+    std::int16_t gpu = 0;
+    int rate = 0, hops = 0;
+  };
   enum class Order : std::uint8_t { searched, of_devices, as_before };
   /// What is left to do on a channel: at which step it returns to the network, at which to its
   /// first GPU. -1: done, or never.
@@ -78,7 +83,8 @@ class ChannelWalk {
   void keep();
 
   int before(int step) const;  ///< GPU of the last complete channel at `step`
-  int candidates(int g, const Plan& plan, int step, std::int16_t* out) const;
+  int candidates(int g, const Plan& plan, int step, std::int16_t* out);
+  const std::vector<Next>& ranked_from(int g, int start);
   int neighbours(int g, std::int16_t* out) const;
   const std::vector<int>& nets_to_try(int g);
   std::vector<int> list_nets(int g) const;
@@ -92,6 +98,8 @@ class ChannelWalk {
   std::vector<Walk> gpu_gpu_, gpu_net_, net_gpu_, switch_gpu_, gpu_switch_;
   std::vector<int> pci_rate_;                    ///< of each GPU's slot, whole GB/s; -1: none
   std::vector<std::vector<int>> order_of_nets_;  ///< by [type x (gpu + 1)], filled on demand
+
+  std::vector<std::vector<Next>> ranked_;  ///< by [gpu x (device + 1)], filled on demand
 
   Graph now_;  ///< `channels` complete ones, and the one being laid
   Graph* best_ = nullptr;
