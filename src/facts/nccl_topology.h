@@ -6,6 +6,7 @@
 // that we do not know are kept, so that a file can be written back with equal meaning.
 // [NCCL 2.30: src/graph/xml.cc, topo.cc]
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,7 +36,7 @@ struct NcclNet {
 /// `<nic>` on a PCI device or directly on a CPU.
 struct NcclNic {
   Place at = {};
-  int position = 0;  ///< among the children of its parent, from 0
+  int position = 0;  ///< among the PCI devices and NICs of its parent, from 0
   std::vector<NcclNet> nets = {};
   NcclAttributes other = {};
 };
@@ -76,7 +77,7 @@ struct NcclPci {
   std::string busid = {};
   std::string device_class = {};  ///< `class`
   std::optional<std::string> vendor = {}, device = {}, subsystem_vendor = {}, subsystem_device = {};
-  std::string link_speed = {};          ///< "32.0 GT/s PCIe"; unknown text: NCCL assumes Gen3
+  std::string link_speed = {};         ///< "32.0 GT/s PCIe"; unknown text: NCCL assumes Gen3
   std::optional<int> link_width = {};  ///< 0 (usual in a VM): NCCL assumes 16
   std::optional<NcclGpu> gpu = {};
   std::vector<NcclNic> nics = {};
@@ -90,12 +91,27 @@ struct NcclCpu {
   std::optional<std::string> host_hash = {};
   std::optional<int> numaid = {};
   std::optional<std::string> affinity = {};
-  std::string arch = {};                  ///< x86_64, arm64, ppc64
+  std::string arch = {};                   ///< x86_64, arm64, ppc64
   std::optional<std::string> vendor = {};  ///< GenuineIntel, AuthenticAMD, ...
   std::optional<int> family = {}, model = {};
   std::vector<NcclPci> pci = {};
   std::vector<NcclNic> nics = {};
   NcclAttributes other = {};
+};
+
+/// An attribute that NCCL reads as another number than it looks like ("18x", "010"), or needs and
+/// does not find.
+struct NcclMisread {
+  Place at = {};
+  std::string element = {}, attribute = {};
+  std::optional<std::string> text = {};  ///< nothing: the attribute is missing
+  std::int64_t read_as = 0;
+};
+
+/// XML that is correct, but more than NCCL's own small parser knows: it stops there.
+struct NcclStumble {
+  Place at = {};
+  std::string what = {};  ///< "a tab between elements"
 };
 
 struct NcclTopology {
@@ -104,7 +120,9 @@ struct NcclTopology {
   bool rccl = false;  ///< version 2, gcn or xgmi: AMD's library wrote it
   std::vector<NcclCpu> cpus = {};
   NcclAttributes other = {};
-  std::vector<Skipped> skipped = {};  ///< elements that we do not know
+  std::vector<Skipped> skipped = {};  ///< elements that NCCL does not know
+  std::vector<NcclMisread> misread = {};
+  std::vector<NcclStumble> stumbles = {};
 };
 
 }  // namespace railyard::facts
