@@ -10,6 +10,7 @@ std::vector<Command> compare_commands();
 std::vector<Command> completion_commands();
 std::vector<Command> demo_commands();
 std::vector<Command> help_commands();
+std::vector<Command> nccl_explain_commands();
 std::vector<Command> predict_commands();
 std::vector<Command> validate_commands();
 
@@ -19,6 +20,7 @@ std::vector<Command> standard_commands() {
            demo_commands,
            predict_commands,
            compare_commands,
+           nccl_explain_commands,
            validate_commands,
            catalog_commands,
            completion_commands,

@@ -23,7 +23,7 @@ const Graph& graph(const Communicator& comm, GraphId id) {
   return comm.graphs[static_cast<std::size_t>(id)];
 }
 
-std::string speed(float gb_per_s) { return show_number(double{gb_per_s}, 4); }
+std::string speed(float gb_per_s) { return fmt::format("{:g}", gb_per_s); }
 
 std::string channel_order(const Graph& g, int channel) {
   std::string out;
@@ -306,8 +306,9 @@ Table differences_of(const NcclComparison& comparison) {
                  {.key = "after", .title = "after"},
                  {.key = "after_us", .title = "NCCL's us", .align = Align::right},
                  {.key = "change", .title = "change", .align = Align::right}};
+  // "Ring LL x22": with the channels that get work.
   const auto shown = [](const std::optional<Choice>& c) {
-    return c ? fmt::format("{}, {} channels", show(c->pick), c->used) : std::string("none usable");
+    return c ? fmt::format("{} x{}", show(c->pick), c->used) : std::string("none usable");
   };
   for (std::size_t f = 0; f < comparison.a.functions.size(); ++f)
     for (std::size_t s = 0; s < comparison.a.functions[f].sizes.size(); ++s) {

@@ -87,7 +87,7 @@ constexpr Change kChanges[] = {
          c.hop_latency[at(w)][at(Algorithm::tree)][at(Protocol::simple)] = 28;
        c.base_latency[at(Algorithm::tree)][at(Protocol::simple)] = 0;
      }},
-    // 2.21: ring/LL at half the bus bandwidth on every node count; Hopper's own LL cap.
+    // 2.21: ring/LL at half the bus bandwidth, a quarter or a third before; Hopper's own LL cap.
     {{2, 21, 0},
      [](Constants& c) {
        c.ring_ll_share = 0.25;

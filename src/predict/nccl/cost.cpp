@@ -76,7 +76,7 @@ class Model {
     const double channels = graph(a).channels;
     switch (a) {
       case Algorithm::ring:
-        if (p == Protocol::ll) b = std::min(ll_cap(), b * ring_ll_share());
+        if (p == Protocol::ll) b = std::min(ll_cap(), b * ring_ll_share(f));
         if (p == Protocol::ll128)
           b = std::min(b * c_.ring_ll128_share, channels * c_.ring_ll128_channel[row_][column_]);
         break;
@@ -102,9 +102,11 @@ class Model {
     return c_.ll_cap[in_.cpu_vendor == CpuVendor::amd ? 1 : 0][column_];
   }
 
-  /// Before 2.21 a quarter inside a node and a third between nodes.
-  double ring_ll_share() const {
-    return c_.ring_ll_share < 0.5 && in_.nodes > 1 ? 1.0 / 3.0 : c_.ring_ll_share;
+  /// Before 2.21 a quarter, and a third for what only gathers or scatters inside a node.
+  double ring_ll_share(Function f) const {
+    if (c_.ring_ll_share >= 0.5) return c_.ring_ll_share;
+    const bool reduces = f == Function::all_reduce || f == Function::reduce;
+    return in_.nodes > 1 || reduces ? c_.ring_ll_share : 1.0 / 3.0;
   }
 
   double nvls(Function f, Algorithm a) const {

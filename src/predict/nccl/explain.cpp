@@ -18,24 +18,25 @@ bool same(const Candidate& a, const Candidate& b) {
   return a.algorithm == b.algorithm && a.protocol == b.protocol;
 }
 
-/// The first size above `low` at which the choice is that of `high`, by halving: between two grid
-/// sizes with different choices there is one change that matters, since times are monotone in size
-/// but for the steps of the tree's correction.
-Crossover crossover(const Communicator& comm, Function f, const SizeChoice& low,
-                    const SizeChoice& high) {
-  std::int64_t below = low.bytes, above = high.bytes;
-  Candidate after = high.choice->pick;
-  while (above - below > 1) {
-    const std::int64_t middle = below + (above - below) / 2;
-    const auto choice = choose(comm, f, middle);
-    if (choice && same(choice->pick, low.choice->pick)) {
-      below = middle;
-    } else {
-      above = middle;
-      if (choice) after = choice->pick;
+/// All changes between two sizes. Each is found by halving: the first size whose choice is no
+/// longer that of `low`, then on from there.
+void add_crossovers(const Communicator& comm, Function f, SizeChoice low, const SizeChoice& high,
+                    std::vector<Crossover>& out) {
+  constexpr int kMost = 8;  // of one step; more would be the corrections of the tree flickering
+  for (int n = 0; n < kMost && !same(low.choice->pick, high.choice->pick); ++n) {
+    std::int64_t below = low.bytes;
+    SizeChoice above = high;
+    while (above.bytes - below > 1) {
+      const std::int64_t middle = below + (above.bytes - below) / 2;
+      auto choice = choose(comm, f, middle);
+      if (choice && same(choice->pick, low.choice->pick))
+        below = middle;
+      else
+        above = {.bytes = middle, .choice = choice ? std::move(choice) : high.choice};
     }
+    out.push_back({.bytes = above.bytes, .before = low.choice->pick, .after = above.choice->pick});
+    low = std::move(above);
   }
-  return {.bytes = above, .before = low.choice->pick, .after = after};
 }
 
 void remark_nvls(const model::nccl::System& system, const Communicator& comm,
@@ -121,7 +122,7 @@ FunctionStory story(const Communicator& comm, Function function,
   for (std::size_t i = 1; i < out.sizes.size(); ++i) {
     const SizeChoice &low = out.sizes[i - 1], &high = out.sizes[i];
     if (low.choice && high.choice && !same(low.choice->pick, high.choice->pick))
-      out.crossovers.push_back(crossover(comm, function, low, high));
+      add_crossovers(comm, function, low, high, out.crossovers);
   }
   return out;
 }
