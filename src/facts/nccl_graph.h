@@ -8,13 +8,15 @@
 #include <vector>
 
 #include "base/problem.h"
+#include "facts/nccl_topology.h"
 #include "facts/seen.h"
 
 namespace railyard::facts {
 
 struct NcclGraphChannel {
   Place at = {};
-  std::vector<std::int64_t> nets = {};  ///< `net dev`, in the file's order: into the node, out of it
+  std::vector<std::int64_t> nets =
+      {};  ///< `net dev`, in the file's order: into the node, out of it
   std::vector<std::int64_t> gpus = {};  ///< `gpu dev`
 };
 
@@ -24,8 +26,8 @@ struct NcclGraph {
   int pattern = 0;  ///< 1 balanced tree, 2 split tree, 3 tree, 4 ring, 5 NVLS, 6 CollNet direct
   int cross_nic = 0;
   int channels = 0;  ///< `nchannels`; the list may be shorter where a log prints the head only
-  double speed_intra = 0, speed_inter = 0;  ///< GB/s of a channel, as NCCL counts
-  double latency_inter = 0;                 ///< us
+  double speed_intra = 0, speed_inter = 0;       ///< GB/s of a channel, as NCCL counts
+  double latency_inter = 0;                      ///< us
   std::string type_intra = {}, type_inter = {};  ///< LOC NVL NVB C2C PIX PXB P2C PXN PHB SYS
   bool same_channels = false;
   std::vector<NcclGraphChannel> list = {};
@@ -35,6 +37,7 @@ struct NcclGraphs {
   int version = 1;
   std::vector<NcclGraph> graphs = {};
   std::vector<Skipped> skipped = {};
+  std::vector<NcclMisread> misread = {};
 };
 
 }  // namespace railyard::facts
