@@ -130,8 +130,9 @@ void nvlinks(Desk& desk) {
         desk.find("nvlink-target", link.at, "NVLink to " + link.target + ", which is not here",
                   "NCCL leaves the link out");
       else if (found->second == d.pci)
-        desk.find("nvlink-target", link.at, "NVLink from " + link.target + " to itself",
-                  "the target is the bus id of the other GPU");
+        desk.find_as(TopologySeverity::warning, "nvlink-target", link.at,
+                     "NVLink from " + link.target + " to itself",
+                     "the target is the bus id of the other GPU");
     }
   }
 }

@@ -17,13 +17,22 @@ namespace {
 
 using facts::NcclPci;
 
-std::string link_name(int generation, int lanes) {
-  return fmt::format("Gen{} x{}", generation, lanes);
+struct PcieShape {
+  int generation = 0, lanes = 0;
+  bool operator==(const PcieShape&) const = default;
+};
+
+std::string link_name(PcieShape link) {
+  return fmt::format("Gen{} x{}", link.generation, link.lanes);
+}
+
+PcieShape shape_of(const NcclPci& pci) {
+  return {generation_of(pci.link_speed), pci.link_width.value_or(0)};
 }
 
 /// What the slot carries after the line code, one direction; nothing where the file does not say.
 std::optional<Bandwidth> rate_of(const Desk& desk, const NcclPci& pci) {
-  const int generation = generation_of(pci.link_speed), lanes = pci.link_width.value_or(0);
+  const auto [generation, lanes] = shape_of(pci);
   if (generation == 0 || lanes <= 0) return std::nullopt;
   for (const model::PcieGeneration& g : desk.parts.pcie_generations)
     if (g.generation == generation) return g.encoded * (lanes / 16.0);
@@ -41,7 +50,7 @@ std::string pci_id(const NcclPci& pci) {
 
 struct Capability {
   std::string name = {};
-  int generation = 0, lanes = 0;
+  PcieShape shape = {};
 };
 
 /// The part by its PCI id, where that agrees with the compute capability; else the least that all
@@ -50,32 +59,60 @@ std::optional<Capability> capability_of(const Desk& desk, const NcclPci& pci) {
   const int sm = pci.gpu ? pci.gpu->sm.value_or(0) : 0;
   for (const model::Accelerator& a : desk.parts.accelerators)
     if (a.pci_id == pci_id(pci) && (sm == 0 || sm == a.compute_capability))
-      return Capability{a.id, a.pcie_generation, a.pcie_lanes};
+      return Capability{a.id, {a.pcie_generation, a.pcie_lanes}};
   std::optional<Capability> least;
+  if (desk.file.rccl) return least;  // AMD writes another kind of number there
   for (const model::Accelerator& a : desk.parts.accelerators) {
     if (sm == 0 || a.compute_capability != sm || a.pcie_generation == 0) continue;
-    if (!least) least = Capability{fmt::format("sm {}", sm), a.pcie_generation, a.pcie_lanes};
-    least->generation = std::min(least->generation, a.pcie_generation);
-    least->lanes = std::min(least->lanes, a.pcie_lanes);
+    if (!least) least = Capability{fmt::format("sm {}", sm), {a.pcie_generation, a.pcie_lanes}};
+    least->shape.generation = std::min(least->shape.generation, a.pcie_generation);
+    least->shape.lanes = std::min(least->shape.lanes, a.pcie_lanes);
   }
   return least;
 }
 
-void links(Desk& desk) {
+struct SlowLink {
+  const NcclPci* pci = nullptr;
+  PcieShape own = {}, can = {};
+  std::string part = {};
+};
+
+std::vector<SlowLink> slow_links(const Desk& desk) {
+  std::vector<SlowLink> out;
   for (const Device& d : desk.all.gpus) {
     const int generation = generation_of(d.pci->link_speed), lanes = d.pci->link_width.value_or(0);
     const auto can = capability_of(desk, *d.pci);
     if (!can || generation == 0) continue;
     // A width of 0 is not known.
-    if (generation < can->generation || (lanes > 0 && lanes < can->lanes))
-      desk.find("slow-link", d.pci->at,
-                fmt::format("GPU {} ({}) on {}{}, it can do {}", d.pci->busid, can->name,
-                            link_name(generation, lanes > 0 ? lanes : can->lanes),
-                            lanes > 0 ? "" : " (width not known)",
-                            link_name(can->generation, can->lanes)),
-                "compare LnkSta with LnkCap in lspci -vv while the GPU is busy: idle GPUs slow "
-                "their links down");
+    const PcieShape own{generation, lanes > 0 ? lanes : can->shape.lanes};
+    if (own.generation < can->shape.generation || own.lanes < can->shape.lanes)
+      out.push_back({d.pci, own, can->shape, can->name});
   }
+  return out;
+}
+
+void links(Desk& desk) {
+  const std::vector<SlowLink> slow = slow_links(desk);
+  if (slow.empty()) return;
+  // All of them at what a generation of hosts can do is how the server was built; Gen1 and Gen2 are
+  // no host's choice for such a GPU, and neither is one link of many.
+  const bool alike =
+      slow.size() > 1 && slow.size() == desk.all.gpus.size() &&
+      std::ranges::all_of(slow, [&](const SlowLink& s) { return s.own == slow.front().own; });
+  if (alike && slow.front().own.generation >= 3) {
+    const SlowLink& s = slow.front();
+    desk.find_as(TopologySeverity::note, "slow-link", s.pci->at,
+                 fmt::format("all {} GPUs ({}) on {}, they can do {}", slow.size(), s.part,
+                             link_name(s.own), link_name(s.can)),
+                 "an older host, or a file that was written by hand: NCCL plans with it");
+    return;
+  }
+  for (const SlowLink& s : slow)
+    desk.find("slow-link", s.pci->at,
+              fmt::format("GPU {} ({}) on {}, it can do {}", s.pci->busid, s.part, link_name(s.own),
+                          link_name(s.can)),
+              "compare LnkSta with LnkCap in lspci -vv while the GPU is busy: idle GPUs slow their "
+              "links down");
 }
 
 void uplinks(Desk& desk) {
@@ -91,15 +128,12 @@ void uplinks(Desk& desk) {
       fastest = &child;
     }
     if (most && *own < *most)
-      desk.find(
-          "slow-uplink", d.pci->at,
-          fmt::format("switch {} has an uplink of {} ({}), the device {} below it {} ({})",
-                      d.pci->busid, link_name(generation_of(d.pci->link_speed), *d.pci->link_width),
-                      show(*own), fastest->busid,
-                      link_name(generation_of(fastest->link_speed), *fastest->link_width),
-                      show(*most)),
-          "where the uplink is well in lspci -vv, correct the number in the file: NCCL plans "
-          "with it");
+      desk.find("slow-uplink", d.pci->at,
+                fmt::format("switch {} has an uplink of {} ({}), the device {} below it {} ({})",
+                            d.pci->busid, link_name(shape_of(*d.pci)), show(*own), fastest->busid,
+                            link_name(shape_of(*fastest)), show(*most)),
+                "where the uplink is well in lspci -vv, correct the number in the file: NCCL plans "
+                "with it");
   }
 }
 
@@ -115,7 +149,7 @@ void slots(Desk& desk) {
   for (const Device& d : desk.all.nics) {
     const auto slot = rate_of(desk, *d.pci);
     if (!slot) continue;
-    const std::string link = link_name(generation_of(d.pci->link_speed), *d.pci->link_width);
+    const std::string link = link_name(shape_of(*d.pci));
     Bandwidth sum;
     bool reported = false;
     std::set<std::string> ports;
