@@ -1,5 +1,5 @@
-// `railyard validate training|memory|ranking|page FILE...`: how wrong the predictions are, against
-// measurements that others published.
+// `railyard validate training|memory|ranking|nccl|page FILE...`: how wrong the predictions are,
+// against measurements that others published.
 
 #include <fmt/format.h>
 
@@ -12,9 +12,12 @@
 #include "app/command.h"
 #include "app/workbench.h"
 #include "base/text.h"
+#include "intake/busbw_csv.h"
 #include "intake/training_csv.h"
 #include "judge/conventions.h"
 #include "judge/validate.h"
+#include "judge/validate_nccl.h"
+#include "report/nccl_validation.h"
 #include "report/validation.h"
 
 namespace railyard::app {
@@ -161,6 +164,47 @@ Exit page(const Given& given, Io& io) {
   return Exit::ok;
 }
 
+Checked<std::vector<facts::BusbwRow>> busbw_rows(const std::string& path, const std::string& shown,
+                                                 std::vector<report::Input>& inputs) {
+  auto bytes = read_file(path);
+  if (!bytes) return as_problems(std::move(bytes).error());
+  inputs.push_back(report::input_of(shown, *bytes));
+  return intake::read_busbw_csv({shown, *bytes});
+}
+
+Exit nccl(const Given& given, Io& io) {
+  const auto bench = Workbench::open(given, io);
+  if (!bench) return refuse(bench.error(), io);
+  const auto priors = predict::nccl::load_priors(catalog_folder(given, io) + "/nccl_priors.yaml");
+  if (!priors) return refuse(priors.error(), io);
+  const std::string shipped = validation_folder(given, io) + "/nccl_busbw.csv";
+  std::vector<report::Input> inputs;
+  const auto published = busbw_rows(shipped, bench->shown(shipped), inputs);
+  if (!published) return refuse(published.error(), io);
+  std::vector<facts::BusbwRow> rows;
+  Problems problems;
+  for (const std::string& file : given.list("FILE")) {
+    const auto read = busbw_rows(file, bench->shown(file), inputs);
+    if (read)
+      rows.insert(rows.end(), read->begin(), read->end());
+    else
+      problems.insert(problems.end(), read.error().begin(), read.error().end());
+  }
+  if (!problems.empty()) return refuse(problems, io);
+  const auto v =
+      judge::validate_nccl(given.list("FILE").empty() ? *published : rows, *published, *priors);
+  const bool each = given.flag("--rows");
+  give({.inputs = std::move(inputs),
+        .json = [&](json::Writer& out) { report::to_json(v, out); },
+        .text =
+            [&](int width) {
+              return each ? report::to_text(report::rows_of(v), width) : report::to_text(v, width);
+            },
+        .csv = [&] { return report::to_csv(each ? report::rows_of(v) : report::table_of(v)); }},
+       given, io);
+  return verdict(given, v.overall.mape);
+}
+
 std::vector<Argument> file_argument() {
   return {{.name = "FILE",
            .summary = "tables of measured runs; default: the published runs that ship",
@@ -203,6 +247,14 @@ std::vector<Command> validate_commands() {
            .examples = {{"railyard validate ranking sweep.csv", "many layouts of the same job"}},
            .exits = exits,
            .run = ranking},
+          {.words = "validate nccl",
+           .summary = "expected times of collectives against published nccl-tests results",
+           .arguments = file_argument(),
+           .options = row_options(),
+           .examples = {{"railyard validate nccl", "each system left out of the fit in turn"},
+                        {"railyard validate nccl mine.csv --rows", "your own, line by line"}},
+           .exits = exits,
+           .run = nccl},
           {.words = "validate page",
            .summary = "all error tables as one Markdown page",
            .arguments = file_argument(),

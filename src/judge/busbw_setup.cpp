@@ -1,0 +1,160 @@
+#include "judge/busbw_setup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+namespace railyard::judge {
+
+namespace {
+
+using predict::Collective;
+using predict::nccl::Inside;
+using predict::nccl::Network;
+using predict::nccl::Platform;
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+struct GpuClass {
+  std::string_view begins;  // of the name in lower case; longest first where they overlap
+  int sm = 0;
+  double nvlink = 0;  // GB/s of one GPU, one direction
+};
+// [catalog/accelerators.yaml; NVIDIA's datasheets]
+constexpr GpuClass kGpus[] = {
+    {"v100", 70, 150},    {"a100", 80, 300},       {"a800", 80, 200},    {"a30", 80, 200},
+    {"gh200", 90, 450},   {"h100", 90, 450},       {"h200", 90, 450},    {"h800", 90, 200},
+    {"h20", 90, 450},     {"gb200", 100, 900},     {"gb300", 103, 900},  {"b200", 100, 900},
+    {"b300", 103, 900},   {"a10", 86, 0},          {"a40", 86, 0},       {"a6000", 86, 0},
+    {"rtx a6000", 86, 0}, {"rtx 3090", 86, 0},     {"l40", 89, 0},       {"l4", 89, 0},
+    {"rtx 4090", 89, 0},  {"rtx 6000 ada", 89, 0}, {"rtx 5090", 120, 0}, {"rtx pro 6000", 120, 0}};
+
+const GpuClass* gpu_class(const std::string& name) {
+  for (const GpuClass& gpu : kGpus)
+    if (name.starts_with(gpu.begins)) return &gpu;
+  return nullptr;
+}
+
+bool is_amd(const std::string& gpu) {
+  return gpu.starts_with("mi1") || gpu.starts_with("mi2") || gpu.starts_with("mi3") ||
+         gpu.starts_with("mi5") || gpu.starts_with("instinct") || gpu.starts_with("amd");
+}
+
+Inside inside_of(const std::string& intra, const std::string& gpu, int gpus_per_node) {
+  const auto has = [&](const char* word) { return intra.contains(word); };
+  if (has("nvlink disabled")) return Inside::nvswitch;  // the node's own switch stays
+  if (gpus_per_node == 1) return Inside::none;
+  if (has("nvl72") || has("mnnvl")) return Inside::rack;
+  if (intra.starts_with("pcie")) return Inside::pcie;
+  if (has("bridge")) return Inside::bridge;
+  if (has("cube") || gpu.starts_with("v100-sxm2")) return Inside::cube;
+  if (has("all-to-all") || has("mesh")) return Inside::mesh;
+  return Inside::nvswitch;
+}
+
+Network network_of(const std::string& nic) {
+  const auto has = [&](const char* word) { return nic.contains(word); };
+  if (has("roce")) return Network::roce;
+  if (has("efa")) return Network::efa;
+  if (has("tcpxo")) return Network::tcpxo;
+  if (has("tcpx")) return Network::tcpx;
+  if (has("slingshot")) return Network::slingshot;  // sockets on it are a fault of the set-up
+  if (has("ethernet") || has("socket") || has("tcp")) return Network::sockets;
+  return Network::infiniband;
+}
+
+/// "CX6 HDR 200G" -> 25 GB/s; a fabric without a number by its usual rate.
+double port_rate(const std::string& nic, int sm) {
+  for (std::size_t i = 0; i + 1 < nic.size(); ++i) {
+    if (!std::isdigit(static_cast<unsigned char>(nic[i]))) continue;
+    std::size_t end = i;
+    double value = 0;
+    while (end < nic.size() && std::isdigit(static_cast<unsigned char>(nic[end])))
+      value = value * 10 + (nic[end++] - '0');
+    if (end < nic.size() && nic[end] == 'g') return value / 8;
+    i = end - 1;
+  }
+  if (nic.contains("slingshot")) return 25;
+  return sm >= 90 ? 50 : 25;
+}
+
+std::optional<Collective> collective_of(const std::string& name) {
+  if (name == "all_reduce") return Collective::all_reduce;
+  if (name == "all_gather") return Collective::all_gather;
+  if (name == "reduce_scatter") return Collective::reduce_scatter;
+  if (name == "alltoall" || name == "all_to_all") return Collective::all_to_all;
+  if (name == "broadcast") return Collective::broadcast;
+  if (name == "sendrecv" || name == "send_recv") return Collective::send;
+  return std::nullopt;
+}
+
+constexpr int kRackGpus = 72;  // of one NVLink domain (NVL72)
+
+Platform platform_of(const facts::BusbwRow& row, const std::string& gpu, const std::string& intra) {
+  const std::string nic = lower(row.nic);
+  const GpuClass* known = gpu_class(gpu);
+  Platform out{.sm = known ? known->sm : intra.contains("nvswitch") ? 90 : 80};
+  out.inside = inside_of(intra, gpu, row.gpus_per_node);
+  out.gpus = row.gpus_per_node;
+  if (out.inside == Inside::rack) out.gpus = std::min(kRackGpus, row.gpus_per_node * row.nodes);
+  out.domains = std::max(1, row.gpus_per_node * row.nodes / out.gpus);
+  const bool pcie = out.inside == Inside::pcie;
+  const double nvlink = known ? known->nvlink : 450;
+  // Three bridges of a PCIe card carry 300 GB/s one way. [NVIDIA H100 PCIe datasheet: 600 both]
+  out.nvlink = (pcie ? 0 : out.inside == Inside::bridge ? 300 : nvlink) * GBps;
+  if (!known && pcie) out.sm = 86;
+  const bool gen4 = intra.contains("pcie4") || out.sm == 80 || out.sm == 86 || out.sm == 89;
+  out.pcie = (out.sm < 80 ? 15.75 : gen4 ? 31.5 : 63.0) * GBps;
+  out.sockets =
+      intra.contains("dual") || intra.contains("switches") || intra.contains("switch x") ? 2 : 1;
+  out.peer_to_peer = !gpu.starts_with("rtx 5090");  // its driver has none
+  const std::string note = lower(row.note);
+  const bool rings =
+      note.contains("nvls_enable=0") || note.contains("ring forced") || note.starts_with("ring");
+  out.nvls = (out.inside == Inside::nvswitch || out.inside == Inside::rack) && out.sm >= 90 &&
+             out.sm < 120 && !rings;
+  if (out.domains > 1) {
+    out.network = network_of(nic);
+    out.ports = port_rate(nic, out.sm) * row.nics_per_node * out.gpus / row.gpus_per_node * GBps;
+    out.sharp = nic.contains("sharp");
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string system_of(const facts::BusbwRow& row) {
+  return fmt::format("{}|{}|{}|{}|{}|{}", row.gpu, row.gpus_per_node, row.nodes, row.intra, row.nic,
+                     row.nics_per_node);
+}
+
+std::expected<BusbwSetup, std::string> setup_of(const facts::BusbwRow& row) {
+  const std::string gpu = lower(row.gpu), intra = lower(row.intra);
+  if (is_amd(gpu)) return std::unexpected("AMD GPUs run RCCL, which is not modelled");
+  const auto what = collective_of(row.collective);
+  if (!what) return std::unexpected("no law for the collective '" + row.collective + "'");
+  BusbwSetup out{.platform = platform_of(row, gpu, intra),
+                 .question = {.what = *what,
+                              .bytes = static_cast<double>(row.bytes),
+                              .in_place = row.placement == "ip"}};
+  if (out.platform.ranks() < 2) return std::unexpected("one GPU: nothing to do");
+  if (out.platform.domains > 1 && out.platform.ports <= Bandwidth{})
+    return std::unexpected("several nodes and no number of NICs");
+  const double factor = predict::nccl::bus_factor(*what, out.platform.ranks());
+  if (row.time_us && *row.time_us > 0)
+    out.measured_us = *row.time_us;
+  else if (row.busbw && *row.busbw > 0)
+    out.measured_us = static_cast<double>(row.bytes) * factor / (*row.busbw * 1e3);
+  else if (row.algbw && *row.algbw > 0)
+    out.measured_us = static_cast<double>(row.bytes) / (*row.algbw * 1e3);
+  if (row.bytes > 0 && out.measured_us <= 0) return std::unexpected("a time of zero");
+  return out;
+}
+
+}  // namespace railyard::judge
