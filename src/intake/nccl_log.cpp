@@ -130,6 +130,7 @@ class Reader {
       }
     }
     for (Thread& thread : threads_) close_system(thread);
+    for (NcclCommunicator& comm : run_.communicators) give_network(comm);
     return std::move(run_);
   }
 
@@ -491,19 +492,15 @@ class Reader {
   // Printed by the thread that builds a communicator, before it says so (2.18 and later), or by the
   // main thread before the set-up starts.
   void known_network(Thread& thread, const Head& head, std::string_view name) {
-    network_of_thread_[std::string(head.thread)] = std::string(name);
-    network_of_process_[device_key(thread.process, head.device)] = std::string(name);
+    network_[device_key(thread.process, head.device)] = std::string(name);
     if (thread.communicator >= 0 &&
         communicator(thread.communicator).state < NcclCommState::complete)
       communicator(thread.communicator).network = name;
   }
-  void give_network(NcclCommunicator& comm, const Head& head) {
+  void give_network(NcclCommunicator& comm) {
     if (!comm.network.empty()) return;
-    if (const auto it = network_of_thread_.find(head.thread); it != network_of_thread_.end())
-      comm.network = it->second;
-    else if (const auto p = network_of_process_.find(device_key(comm.process, head.device));
-             p != network_of_process_.end())
-      comm.network = p->second;
+    const auto it = network_.find(device_key(comm.process, comm.cuda_device.value_or(-1)));
+    if (it != network_.end()) comm.network = it->second;
   }
 
   bool setup_line(Thread& thread, const Head& head) {
@@ -517,7 +514,6 @@ class Reader {
     } else if (text.find(" coll channels") != std::string_view::npos) {
       NcclCommunicator& comm = building(thread, head);
       if (!nccl::channel_counts(text, comm)) unreadable();
-      give_network(comm, head);
     } else if (in.take("P2P Chunksize set to ")) {
       building(thread, head).p2p_chunk = in.integer();
     } else if (in.take("NVLS multicast support is ")) {
@@ -695,8 +691,7 @@ class Reader {
   std::vector<Thread> threads_;
   std::vector<int> last_warning_of_process_;
   Index thread_index_, process_index_, index_, latest_;
-  std::unordered_map<std::string, std::string, TextHash, std::equal_to<>> network_of_thread_,
-      network_of_process_;
+  std::unordered_map<std::string, std::string, TextHash, std::equal_to<>> network_;
   std::string key_, last_name_, last_error_prefix_;
   bool last_error_next_ = false;
   int last_thread_ = -1;
