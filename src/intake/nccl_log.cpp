@@ -551,7 +551,9 @@ class Reader {
   bool global_line(const Thread& thread, const Head& head) {
     const std::string_view text = head.text;
     if (auto variable = nccl::variable(text)) {
-      tally(run_.environment, key({"env", variable->name, variable->value}), std::move(*variable));
+      // Named first: the move into tally's argument may come before the key is made.
+      const std::string_view same = key({"env", variable->name, variable->value});
+      tally(run_.environment, same, std::move(*variable));
       return true;
     }
     if (auto version = nccl::version(text)) {

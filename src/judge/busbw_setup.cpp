@@ -114,7 +114,10 @@ Platform platform_of(const facts::BusbwRow& row, const std::string& gpu, const s
   // Three bridges of a PCIe card carry 300 GB/s one way. [NVIDIA H100 PCIe datasheet: 600 both]
   out.nvlink = (pcie ? 0 : out.inside == Inside::bridge ? 300 : nvlink) * GBps;
   if (!known && pcie) out.sm = 86;
-  const bool gen4 = intra.contains("pcie4") || out.sm == 80 || out.sm == 86 || out.sm == 89;
+  // An unnamed GPU beside 400G NICs sits in a server with Gen5 slots.
+  const bool gen5_server = !known && port_rate(nic, out.sm) > 25;
+  const bool gen4 =
+      intra.contains("pcie4") || (!gen5_server && (out.sm == 80 || out.sm == 86 || out.sm == 89));
   out.pcie = (out.sm < 80 ? 15.75 : gen4 ? 31.5 : 63.0) * GBps;
   out.sockets =
       intra.contains("dual") || intra.contains("switches") || intra.contains("switch x") ? 2 : 1;
