@@ -263,6 +263,38 @@ Checked<NcclSubject> open_subject(const NcclVariant& variant, const Given& given
   return out;
 }
 
+predict::nccl::Platform platform_of(const NcclSubject& subject, const Given& given) {
+  using predict::nccl::Network;
+  Network network = Network::infiniband;
+  if (subject.cluster) {
+    switch (subject.cluster->fabric.transport) {
+      case model::Transport::infiniband: network = Network::infiniband; break;
+      case model::Transport::roce: network = Network::roce; break;
+      case model::Transport::efa: network = Network::efa; break;
+      case model::Transport::tcp: network = Network::sockets; break;
+    }
+  }
+  if (subject.options.settings.sockets) network = Network::sockets;
+  if (given.has("--network"))
+    network = predict::nccl::network_named(given.text("--network")).value_or(network);
+  auto out = predict::nccl::platform_of(subject.system, subject.options.nodes, network);
+  out.nvls &= subject.options.settings.nvls_enable != 0;
+  // Forced off, peers copy through host memory whatever the links could do.
+  if (subject.options.settings.p2p_level == predict::nccl::PathType::loc) {
+    out.inside = out.gpus > 1 ? predict::nccl::Inside::pcie : out.inside;
+    out.nvls = false;
+    out.peer_to_peer = false;
+  }
+  return out;
+}
+
+Option network_option() {
+  return {.name = "--network",
+          .value = Value::choice,
+          .summary = "between nodes; default: as the cluster file, or infiniband",
+          .choices = {"infiniband", "roce", "efa", "slingshot", "tcpx", "tcpxo", "sockets"}};
+}
+
 std::vector<Option> subject_options() {
   return {{.name = "--nodes",
            .value = Value::integer,

@@ -13,6 +13,7 @@
 #include "model/cluster.h"
 #include "model/nccl/system.h"
 #include "predict/nccl/communicator.h"
+#include "predict/nccl/platform.h"
 #include "report/envelope.h"
 
 namespace railyard::app {
@@ -46,6 +47,11 @@ Checked<NcclVariant> changed(NcclVariant base, const std::vector<std::string>& c
 /// Reads the files of a variant; every file read is added to `inputs`.
 Checked<NcclSubject> open_subject(const NcclVariant& variant, const Given& given, const Io& io,
                                   std::vector<report::Input>& inputs);
+
+/// The subject in hardware terms: a cluster file knows its network, for the others --network says.
+predict::nccl::Platform platform_of(const NcclSubject& subject, const Given& given);
+/// --network.
+Option network_option();
 
 /// --nodes, --nccl, --env, --graph.
 std::vector<Option> subject_options();
