@@ -223,10 +223,14 @@ class Reader {
       std::erase(columns, "redop");
     if (have != columns.size())
       return skip("torn result row", "its number of columns is not that of the header");
-    points(words, columns);
+    points({.words = words, .columns = std::move(columns)});
   }
 
-  void points(const Words& words, const Words& columns) {
+  struct Row {
+    Words words, columns;
+  };
+  void points(const Row& row) {
+    const auto& [words, columns] = row;
     CollectiveTiming base{.line = number_}, point;
     int way = 0;
     bool good = true;

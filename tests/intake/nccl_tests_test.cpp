@@ -1,6 +1,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "intake/nccl_inspector.h"
 #include "intake/nccl_tests_json.h"
 #include "intake/nccl_tests_text.h"
 #include "support/support.h"
@@ -106,7 +107,7 @@ TEST(NcclTests, ATextCutAnywhereIsRead) {
   for (std::size_t n = 0; n < kJson.size(); ++n)
     EXPECT_FALSE(read_nccl_tests_json("x", std::string(kJson.substr(0, n)))) << n;
   for (std::size_t n = 0; n <= kInspector.size(); ++n)
-    EXPECT_LE(read_nccl_inspector("x", std::string(kInspector.substr(0, n))).runs.size(), 1u);
+    EXPECT_LE(read_nccl_inspector({.file = "x", .bytes = kInspector.substr(0, n)}).runs.size(), 1u);
 }
 
 TEST(NcclTests, EverySharedSampleHasPoints) {
@@ -151,7 +152,7 @@ TEST(NcclTests, JsonOfAnotherKindIsRefusedWithItsPlace) {
 }
 
 TEST(NcclInspector, RanksOfACommunicatorAreOneRun) {
-  const auto all = read_nccl_inspector("x", std::string(kInspector));
+  const auto all = read_nccl_inspector({.file = "x", .bytes = kInspector});
   ASSERT_EQ(all.runs.size(), 1u);
   EXPECT_EQ(all.runs[0].collective, "AllReduce");
   EXPECT_EQ(all.runs[0].ranks, 8);
