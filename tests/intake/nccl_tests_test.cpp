@@ -101,6 +101,22 @@ TEST(NcclTests, RunsOneAfterTheOtherStayApart) {
   EXPECT_EQ(all.runs[1].ranks, 2);
 }
 
+TEST(NcclTests, AReductionWithoutAProgramIsToldByItsBusFactor) {
+  const auto collective = [](std::string_view row) {
+    const auto all = read(row);
+    return all.runs.empty() ? "none" : all.runs[0].collective;
+  };
+  EXPECT_EQ(collective("1024 256 float sum -1 10 100.00 175.00 0 10 100.00 175.00 0\n"),
+            "all_reduce");
+  EXPECT_EQ(collective("1024 256 float sum -1 10 100.00 100.00 0 10 100.00 100.00 0\n"),
+            "all_reduce");  // two ranks
+  EXPECT_EQ(collective("1024 256 float sum -1 10 100.00 87.50 0 10 100.00 87.50 0\n"),
+            "reduce_scatter");
+  EXPECT_EQ(collective("1024 256 float sum 0 10 100.00 100.00 0 10 100.00 100.00 0\n"), "reduce");
+  EXPECT_EQ(collective("1024 256 float none -1 10 100.00 87.50 0 10 100.00 87.50 0\n"), "");
+  EXPECT_EQ(collective("1024 256 float sum 10 100.00 100.00 0e+00 10 100.00 100.00 0e+00\n"), "");
+}
+
 TEST(NcclTests, ATextCutAnywhereIsRead) {
   for (std::size_t n = 0; n <= kText.size(); ++n)
     EXPECT_LE(read(kText.substr(0, n)).runs.size(), 1u);
