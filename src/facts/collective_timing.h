@@ -37,11 +37,12 @@ struct CollectiveDevice {
 /// One run of one program over its sizes; of the Inspector, one communicator.
 struct CollectiveRun {
   Place at = {};
-  std::string program = {};        ///< `all_reduce_perf`; empty when the text does not name it
-  std::string collective = {};     ///< `all_reduce`
-  std::string tests_version = {};  ///< 2.17.4 and later
-  std::string nccl_version = {};   ///< `22903` or `2.29.3+cuda13.1`, as printed
-  std::string communicator = {};   ///< Inspector: its id
+  std::string program = {};          ///< `all_reduce_perf`; empty when the text does not name it
+  std::string collective = {};       ///< `all_reduce`
+  bool collective_inferred = false;  ///< from reduction, root and busbw / algbw, not from a name
+  std::string tests_version = {};    ///< 2.17.4 and later
+  std::string nccl_version = {};     ///< `22903` or `2.29.3+cuda13.1`, as printed
+  std::string communicator = {};     ///< Inspector: its id
   bool rccl = false;
   std::optional<int> ranks = {}, nodes = {};
   std::vector<CollectiveDevice> devices = {};

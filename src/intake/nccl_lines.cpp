@@ -476,10 +476,18 @@ std::optional<facts::NcclGraphChannel> graph_channel(std::string_view text) {
   return out;
 }
 
-std::optional<SystemDump> SystemDump::begin(std::string_view text) {
+std::optional<SystemDump> SystemDump::begin(std::string_view text, int line) {
   Scan in(text);
-  if (!in.take("=== System : ")) return std::nullopt;
   SystemDump out;
+  if (!in.take("=== System : ")) {  // people cut the head off, or post the paths alone
+    const std::string_view first = in.until(" ");
+    if (first.find('/') == std::string_view::npos) return std::nullopt;
+    out.in_paths_ =
+        in.rest().starts_with(" :") && in.rest().find("/LOC)") != std::string_view::npos;
+    if (!out.in_paths_ && !(first.starts_with("CPU/") && in.take(" ("))) return std::nullopt;
+    out.add(text, line);
+    return out;
+  }
   if (!in.take("maxBw ") && !in.take("maxWidth ")) return std::nullopt;
   out.system_.max_bandwidth = in.number().value_or(0);
   in.blanks();
@@ -497,9 +505,9 @@ void SystemDump::mix(std::string_view text) {  // FNV-1a
 
 bool SystemDump::add(std::string_view text, int line) {
   bool ours = false;
-  if (!system_.complete) {
+  if (!in_paths_) {
     if (text.starts_with("====")) {
-      system_.complete = ours = true;
+      in_paths_ = system_.complete = ours = true;
     } else {
       ours = add_node(text, line);
     }

@@ -319,18 +319,15 @@ class Reader {
   // The dump of the system: lines of one thread, one after the other.
 
   bool system_line(Thread& thread, const Head& head) {
-    if (auto begun = nccl::SystemDump::begin(head.text)) {
-      close_system(thread);
-      building(thread, head);
-      thread.system = std::move(begun);
-      thread.system->system().at = here();
-      thread.system_owner = thread.communicator;
-      return true;
-    }
-    if (!thread.system) return false;
-    if (thread.system->add(head.text, number_)) return true;
+    if (thread.system && thread.system->add(head.text, number_)) return true;
     close_system(thread);
-    return false;
+    auto begun = nccl::SystemDump::begin(head.text, number_);
+    if (!begun) return false;
+    building(thread, head);
+    thread.system = std::move(begun);
+    thread.system->system().at = here();
+    thread.system_owner = thread.communicator;
+    return true;
   }
   void close_system(Thread& thread) {
     if (!thread.system) return;
@@ -472,7 +469,7 @@ class Reader {
         return true;
       }
     }
-    constexpr std::array<std::string_view, 12> kPlugins{"NET/",
+    constexpr std::array<std::string_view, 13> kPlugins{"NET/",
                                                         "P2P plugin",
                                                         "Plugin Path",
                                                         "TUNER/Plugin",
@@ -482,6 +479,7 @@ class Reader {
                                                         "Successfully loaded external plugin",
                                                         "PXN Disabled",
                                                         "Initialized NET",
+                                                        "Failed to open libibverbs",
                                                         "Failed to initialize NET plugin",
                                                         "Assigned NET plugin"};
     if (std::ranges::none_of(kPlugins, [&](std::string_view p) { return text.starts_with(p); }))

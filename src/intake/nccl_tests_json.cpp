@@ -1,12 +1,10 @@
 #include "intake/nccl_tests_json.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "base/json_reader.h"
-#include "intake/detail/log_lines.h"
-#include "intake/detail/scan.h"
+#include "intake/detail/json_fields.h"
 #include "intake/nccl_tests_text.h"
 
 namespace railyard::intake {
@@ -16,19 +14,6 @@ namespace {
 using facts::Buffers;
 using facts::CollectiveRun;
 using yaml::Node;
-
-std::string text_at(const Node& node, std::string_view key) {
-  const Node* v = node.find(key);
-  return v != nullptr && v->kind == yaml::Kind::scalar ? v->scalar : std::string();
-}
-std::optional<double> number_at(const Node& node, std::string_view key) {
-  return whole_number(text_at(node, key));
-}
-template <std::integral T = int>
-std::optional<T> integer_at(const Node& node, std::string_view key) {
-  const std::string text = text_at(node, key);
-  return whole_integer<T>(Scan(text).blanks().rest());  // `root` is text with blanks in front
-}
 
 void add_way(const Node& row, std::string_view key, Buffers buffers, CollectiveRun& run) {
   const Node* way = row.find(key);
@@ -123,64 +108,6 @@ Checked<facts::CollectiveRuns> read_nccl_tests_json(std::string file, std::strin
   if (const Node* average = root.find("average_bus_bandwidth"))
     run.average_busbw_gbs = number_at(*average, "bandwidth");
   out.runs.push_back(std::move(run));
-  return out;
-}
-
-bool looks_like_nccl_inspector(std::string_view bytes) {
-  const std::string_view head = bytes.substr(0, 1 << 16);
-  return Scan(head).blanks().peek() == '{' &&
-         (head.find("\"coll_perf\"") != head.npos ||
-          head.find("\"inspector_output_format_version\"") != head.npos);
-}
-
-facts::CollectiveRuns read_nccl_inspector(std::string file, std::string bytes) {
-  facts::CollectiveRuns out;
-  std::map<std::string, std::size_t> run_of;
-  const std::string name = file;
-  const auto take = [&](const Node& record, int line) {
-    const Place at{.file = name, .line = line, .column = 1};
-    const Node* perf = record.kind == yaml::Kind::map ? record.find("coll_perf") : nullptr;
-    if (perf == nullptr || perf->kind != yaml::Kind::map)
-      return facts::count(out.skipped, "record without a collective", at, "");
-    const Node* header = record.find("header");
-    const Node& who = header != nullptr ? *header : record;  // early versions have no header
-    const auto bytes_moved = integer_at<std::uint64_t>(*perf, "coll_msg_size_bytes");
-    const auto time = number_at(*perf, "coll_exec_time_us");
-    if (!bytes_moved || !time || !(*time >= 0))
-      return facts::count(out.skipped, "record without size or time", at, "");
-    const std::string id = text_at(who, "id"), collective = text_at(*perf, "coll");
-    const auto [it, fresh] = run_of.emplace(id + ' ' + collective, out.runs.size());
-    if (fresh)
-      out.runs.push_back({.at = at,
-                          .program = "NCCL Inspector",
-                          .collective = collective,
-                          .communicator = id,
-                          .ranks = integer_at(who, "n_ranks"),
-                          .nodes = integer_at(who, "nnodes")});
-    out.runs[it->second].points.push_back(
-        {.line = line,
-         .bytes = *bytes_moved,
-         .time_us = *time,
-         .algbw_gbs = number_at(*perf, "coll_algobw_gbs").value_or(0),
-         .busbw_gbs = number_at(*perf, "coll_busbw_gbs").value_or(0),
-         .rank = integer_at(who, "rank")});
-  };
-  if (const auto whole = json::parse(name, bytes)) {  // one object, or a list of them
-    const Node& root = whole->root();
-    if (root.kind != yaml::Kind::list) take(root, root.line);
-    for (const Node& record : root.items)
-      if (root.kind == yaml::Kind::list) take(record, record.line);
-    return out;
-  }
-  for (LogLines lines(bytes); lines.next();) {
-    if (Scan(lines.line()).blanks().at_end()) continue;
-    const auto doc = json::parse(name, std::string(lines.line()));
-    if (doc)
-      take(doc->root(), lines.number());
-    else
-      facts::count(out.skipped, "line that is no JSON",
-                   {.file = name, .line = lines.number(), .column = 1}, "");
-  }
   return out;
 }
 

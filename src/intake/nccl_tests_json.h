@@ -14,9 +14,4 @@ namespace railyard::intake {
 bool looks_like_nccl_tests_json(std::string_view bytes);
 Checked<facts::CollectiveRuns> read_nccl_tests_json(std::string file, std::string bytes);
 
-bool looks_like_nccl_inspector(std::string_view bytes);
-/// Lines that are no JSON (the last one of a job that was ended) are counted in `skipped`. One run
-/// for each communicator and collective.
-facts::CollectiveRuns read_nccl_inspector(std::string file, std::string bytes);
-
 }  // namespace railyard::intake

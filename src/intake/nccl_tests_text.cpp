@@ -44,6 +44,22 @@ std::string_view body_of(std::string_view line) {
   return in.blanks().rest();
 }
 
+// Most posted tables do not name their program. A reduction is told by its bus factor: all-reduce
+// 2(n-1)/n, from 1 on; reduce-scatter (n-1)/n, below 1; reduce has a root, and 1. [nccl-tests:
+// doc/PERFORMANCE.md] Collectives without a reduction share their factors and stay unnamed.
+std::string_view inferred(const CollectiveRun& run) {
+  const auto best = std::ranges::max_element(run.points, {}, &CollectiveTiming::algbw_gbs);
+  constexpr double kReadable = 1, kRounding = 0.02;  // bandwidths are printed with two decimals
+  if (best == run.points.end() || best->algbw_gbs < kReadable) return {};
+  if (best->redop.empty() || best->redop == "none") return {};
+  if (best->root && *best->root >= 0) return "reduce";
+  const double factor = best->busbw_gbs / best->algbw_gbs;
+  if (factor < 1 - kRounding) return factor > 0.5 - kRounding ? "reduce_scatter" : "";
+  // before 2.13 no root is printed: a factor of 1 may be reduce
+  if (factor < 1 + kRounding && !best->root) return {};
+  return factor < 2 + kRounding ? "all_reduce" : "";
+}
+
 class Reader {
  public:
   explicit Reader(Text text) : text_(text) {}
@@ -223,10 +239,14 @@ class Reader {
       std::erase(columns, "redop");
     if (have != columns.size())
       return skip("torn result row", "its number of columns is not that of the header");
-    points(words, columns);
+    points({.words = words, .columns = std::move(columns)});
   }
 
-  void points(const Words& words, const Words& columns) {
+  struct Row {
+    Words words, columns;
+  };
+  void points(const Row& row) {
+    const auto& [words, columns] = row;
     CollectiveTiming base{.line = number_}, point;
     int way = 0;
     bool good = true;
@@ -265,6 +285,10 @@ class Reader {
   void finish(CollectiveRun& run) {
     if (run.program.empty()) run.program = program_;
     run.collective = collective_of_program(run.program);
+    if (run.collective.empty()) {
+      run.collective = inferred(run);
+      run.collective_inferred = !run.collective.empty();
+    }
     int most = -1;
     std::vector<std::string_view> hosts;
     for (const auto& d : run.devices) {

@@ -144,6 +144,17 @@ TEST(NcclLog, TheSystemKeepsItsTreeAndPaths) {
   EXPECT_EQ(graph.list.at(1).nets, (std::vector<std::int64_t>{1, 0}));
 }
 
+TEST(NcclLog, PathsWithoutTheTreeInFrontAreRead) {
+  const auto run = read(
+      "a:1:2 [0] NCCL INFO GPU/50 :GPU/50 (0/5000.000000/LOC) NET/0 (3/12.000000/PHB) \n"
+      "a:1:2 [0] NCCL INFO NET/0 :GPU/50 (3/12.000000/PHB) NET/0 (0/5000.000000/LOC) \n");
+  ASSERT_EQ(run.systems.size(), 1u);
+  EXPECT_FALSE(run.systems[0].complete);
+  ASSERT_EQ(run.systems[0].paths.size(), 4u);
+  EXPECT_EQ(run.systems[0].paths[1].bandwidth, 12.0);
+  EXPECT_EQ(run.systems[0].paths[2].line, 2);
+}
+
 TEST(NcclLog, AConnectionTellsItsTransport) {
   const auto run = read(kLog);
   ASSERT_EQ(run.connections.size(), 2u);

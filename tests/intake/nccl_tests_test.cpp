@@ -1,6 +1,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "intake/nccl_inspector.h"
 #include "intake/nccl_tests_json.h"
 #include "intake/nccl_tests_text.h"
 #include "support/support.h"
@@ -100,13 +101,29 @@ TEST(NcclTests, RunsOneAfterTheOtherStayApart) {
   EXPECT_EQ(all.runs[1].ranks, 2);
 }
 
+TEST(NcclTests, AReductionWithoutAProgramIsToldByItsBusFactor) {
+  const auto collective = [](std::string_view row) {
+    const auto all = read(row);
+    return all.runs.empty() ? "none" : all.runs[0].collective;
+  };
+  EXPECT_EQ(collective("1024 256 float sum -1 10 100.00 175.00 0 10 100.00 175.00 0\n"),
+            "all_reduce");
+  EXPECT_EQ(collective("1024 256 float sum -1 10 100.00 100.00 0 10 100.00 100.00 0\n"),
+            "all_reduce");  // two ranks
+  EXPECT_EQ(collective("1024 256 float sum -1 10 100.00 87.50 0 10 100.00 87.50 0\n"),
+            "reduce_scatter");
+  EXPECT_EQ(collective("1024 256 float sum 0 10 100.00 100.00 0 10 100.00 100.00 0\n"), "reduce");
+  EXPECT_EQ(collective("1024 256 float none -1 10 100.00 87.50 0 10 100.00 87.50 0\n"), "");
+  EXPECT_EQ(collective("1024 256 float sum 10 100.00 100.00 0e+00 10 100.00 100.00 0e+00\n"), "");
+}
+
 TEST(NcclTests, ATextCutAnywhereIsRead) {
   for (std::size_t n = 0; n <= kText.size(); ++n)
     EXPECT_LE(read(kText.substr(0, n)).runs.size(), 1u);
   for (std::size_t n = 0; n < kJson.size(); ++n)
     EXPECT_FALSE(read_nccl_tests_json("x", std::string(kJson.substr(0, n)))) << n;
   for (std::size_t n = 0; n <= kInspector.size(); ++n)
-    EXPECT_LE(read_nccl_inspector("x", std::string(kInspector.substr(0, n))).runs.size(), 1u);
+    EXPECT_LE(read_nccl_inspector({.file = "x", .bytes = kInspector.substr(0, n)}).runs.size(), 1u);
 }
 
 TEST(NcclTests, EverySharedSampleHasPoints) {
@@ -151,7 +168,7 @@ TEST(NcclTests, JsonOfAnotherKindIsRefusedWithItsPlace) {
 }
 
 TEST(NcclInspector, RanksOfACommunicatorAreOneRun) {
-  const auto all = read_nccl_inspector("x", std::string(kInspector));
+  const auto all = read_nccl_inspector({.file = "x", .bytes = kInspector});
   ASSERT_EQ(all.runs.size(), 1u);
   EXPECT_EQ(all.runs[0].collective, "AllReduce");
   EXPECT_EQ(all.runs[0].ranks, 8);

@@ -44,7 +44,8 @@ std::optional<facts::NcclGraphChannel> graph_channel(std::string_view text);
 /// The dump of the system, line by line.
 class SystemDump {
  public:
-  static std::optional<SystemDump> begin(std::string_view text);
+  /// From its head, or from a first line of the tree or of the paths where the head is cut off.
+  static std::optional<SystemDump> begin(std::string_view text, int line);
   /// False when the line does not belong to the dump.
   bool add(std::string_view text, int line);
   /// Equal for equal dumps.
@@ -59,6 +60,7 @@ class SystemDump {
   facts::NcclSystem system_ = {};
   std::vector<std::size_t> columns_ = {};  // of the plus signs that lead to the current line
   std::uint64_t digest_ = 0;
+  bool in_paths_ = false;
 };
 
 /// The table of expected latencies and bandwidths, which comes in blocks of algorithms.
