@@ -22,10 +22,6 @@ using predict::nccl::TimeParts;
 /// A pick of NCCL that the law calls this much slower than the best is worth a word.
 constexpr double kWorthAWord = 0.10;
 
-std::string range(double low, double high) {
-  return fmt::format("{} - {}", show_number(low), show_number(high));
-}
-
 std::string pick_text(const ExpectedSize& s) {
   if (!s.pick) return {};
   std::string out = show(*s.pick);
