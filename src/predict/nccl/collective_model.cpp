@@ -26,6 +26,7 @@ StepCollectives::StepCollectives(const fabric::Machine& machine, const Calibrati
       gpus_per_server_(std::max(machine.gpus_per_server, 1)),
       servers_per_leaf_(machine.servers_per_leaf),
       domain_(std::max(machine.uniform ? machine.domain : machine.smallest_domain, 1)),
+      start_us_(calibration.constants.scale_up_base / 1e-6),
       nvidia_(machine.gpu.compute_capability >= 70) {
   node_.sm = machine.gpu.compute_capability;
   node_.nvlink = machine.scale_up;
@@ -67,8 +68,13 @@ CollectiveTime StepCollectives::time(Collective what, Bytes size, const Group& g
   if (g.ranks <= 1 || size <= Bytes{}) return {};
   if (what == Collective::send || !law_knows(g)) return link_law_.time(what, size, g);
   const Platform platform = platform_of(what, g);
-  const TimeParts parts = time_of(
-      platform, {.what = what, .bytes = size.si(), .in_place = true, .mode = Mode::graph}, priors_);
+  const TimeParts parts = time_of(platform,
+                                  {.what = what,
+                                   .bytes = size.si(),
+                                   .in_place = true,
+                                   .mode = Mode::graph,
+                                   .start_us = start_us_},
+                                  priors_);
   CollectiveTime out{.time = parts.total * us};
   const BandClass& band = priors_.band(static_cast<std::int64_t>(size.si()));
   out.band = std::max(-band.low, band.high);

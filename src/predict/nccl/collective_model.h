@@ -26,7 +26,7 @@ class StepCollectives final : public CollectiveModel {
   Platform node_;  ///< what all groups have in common
   Bandwidth ports_per_server_ = {}, uplinks_per_server_ = {};
   int gpus_per_server_ = 8, servers_per_leaf_ = 0, domain_ = 8;
-  double extra_latency_us_ = 0;
+  double start_us_ = 0;  ///< of a collective behind a kernel of another stream
   bool nvidia_ = false;
 };
 
