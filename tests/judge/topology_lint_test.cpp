@@ -184,6 +184,13 @@ TEST(TopologyLint, ASwitchOnASlowUplink) {
   NcclTopology t = healthy();
   t.cpus[0].pci[0].link_speed = "5.0 GT/s PCIe";
   EXPECT_EQ(found(t), Set{"slow-uplink warning"});
+  for (NcclCpu& cpu : t.cpus)
+    for (NcclPci& bridge : cpu.pci) bridge.link_speed = "5.0 GT/s PCIe";
+  EXPECT_EQ(found(t), Set{"slow-uplink warning"});
+  // One generation behind everywhere is an older host.
+  for (NcclCpu& cpu : t.cpus)
+    for (NcclPci& bridge : cpu.pci) bridge.link_speed = "16.0 GT/s PCIe";
+  EXPECT_EQ(found(t), Set{"slow-uplink note"});
 }
 
 TEST(TopologyLint, ANicThatIsFasterThanItsSlot) {
