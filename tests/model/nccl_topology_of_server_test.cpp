@@ -7,6 +7,7 @@
 
 #include "base/measure.h"
 #include "gtest/gtest.h"
+#include "model/nccl/system_builder.h"
 #include "support/support.h"
 
 namespace railyard::model::nccl {
@@ -59,6 +60,19 @@ TEST(TopologyOfServer, EveryTemplateGivesAllItsGpusAndUniqueBusIds) {
     int ports = 0;
     for (const NicPlace& nic : server->nics) ports += nic.part.ports;
     EXPECT_EQ(totals.nets, ports) << t.id;
+  }
+}
+
+TEST(TopologyOfServer, NcclTakesEveryTemplateThatItsOwnVendorMakes) {
+  for (const Catalog::Template& t : catalog().servers) {
+    const auto server = build_server(catalog(), t.id);
+    ASSERT_TRUE(server) << t.id;
+    const auto system = build_system(topology_of(*server, Fabric{}));
+    const bool nvidia = server->accelerator.compute_capability > 0;
+    EXPECT_EQ(system.has_value(), nvidia) << t.id << '\n' << (system ? "" : system.error().text());
+    if (system) {
+      EXPECT_EQ(system->gpus().size(), static_cast<std::size_t>(server->accelerators)) << t.id;
+    }
   }
 }
 
