@@ -6,10 +6,15 @@
 #include <charconv>
 #include <cmath>
 
+#include "app/workbench.h"
 #include "base/measure.h"
 #include "base/text.h"
+#include "intake/nccl_graph_xml.h"
+#include "intake/nccl_log.h"
 #include "intake/nccl_topology_xml.h"
 #include "model/nccl/system_builder.h"
+#include "model/nccl/topology_of_log.h"
+#include "model/nccl/topology_of_server.h"
 #include "predict/nccl/explain.h"
 
 namespace railyard::app {
@@ -105,11 +110,121 @@ Checked<NcclVariant> changed(NcclVariant base, const std::vector<std::string>& c
   return base;
 }
 
-Checked<NcclSubject> open_subject(const NcclVariant& variant, const Given&, const Io&,
+namespace {
+
+Checked<model::nccl::System> system_of(const facts::NcclTopology& topology, int hosts = 1) {
+  auto system = model::nccl::build_system(topology, hosts);
+  if (!system) return as_problems(std::move(system).error());
+  return *std::move(system);
+}
+
+/// The largest communicator of a log that has a system; of equals the first.
+int largest_communicator(const facts::NcclRun& run) {
+  int best = -1;
+  const auto rank = [&](int c) {
+    const facts::NcclCommunicator& comm = run.communicators[static_cast<std::size_t>(c)];
+    return std::pair(comm.ranks.value_or(0), comm.system >= 0 ? 1 : 0);
+  };
+  for (int c = 0; c < static_cast<int>(run.communicators.size()); ++c)
+    if (best < 0 || rank(c) > rank(best)) best = c;
+  return best;
+}
+
+bool says_gpu_direct(const facts::NcclRun& run) {
+  for (const facts::NcclGpuDirect& g : run.gpu_direct)
+    if (!g.gpu.empty()) return g.enabled;
+  for (const facts::NcclGpuDirect& g : run.gpu_direct)
+    if (!g.enabled) return false;
+  return true;
+}
+
+/// What the log says of versions, variables and nodes, unless the command line says otherwise.
+Checked<void> open_log(Text text, const NcclVariant& variant, NcclSubject& out) {
+  facts::NcclRun run = intake::read_nccl_log(text);
+  const int c = largest_communicator(run);
+  const facts::NcclSystem* system = nullptr;
+  if (c >= 0 && run.communicators[static_cast<std::size_t>(c)].system >= 0)
+    system = &run.systems[static_cast<std::size_t>(
+        run.communicators[static_cast<std::size_t>(c)].system)];
+  else if (!run.systems.empty())
+    system = &run.systems.front();
+  const auto logged =
+      system ? model::nccl::topology_of(*system, says_gpu_direct(run)) : std::nullopt;
+  if (!logged)
+    return std::unexpected(Problems{
+        Problem{.at = {.file = std::string(text.file)},
+                .expected = "the lines '=== System : maxBw ...' of NCCL",
+                .found = "a log without them",
+                .hint = "run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,GRAPH,TUNING, or give "
+                        "the file of NCCL_TOPO_DUMP_FILE"}});
+  for (const facts::NcclVersion& v : run.versions)
+    if (v.rccl)
+      return std::unexpected(Problems{Problem{.at = v.at,
+                                              .expected = "a log of NVIDIA's NCCL",
+                                              .found = "one of RCCL",
+                                              .hint = "AMD's rules are not modelled"}});
+  out.notes = logged->assumed;
+  out.system = RY_TRY(system_of(logged->topology));
+  if (!variant.version && !run.versions.empty())
+    if (const auto version = predict::nccl::version_named(run.versions.front().text))
+      out.options.version = *version;
+  if (!variant.nodes && c >= 0)
+    out.options.nodes =
+        std::max(1, run.communicators[static_cast<std::size_t>(c)].nodes.value_or(1));
+  std::vector<predict::nccl::Variable> environment;
+  for (const facts::NcclVariable& v : run.environment)
+    environment.push_back({.name = v.name, .value = v.value, .at = v.at});
+  environment.insert(environment.end(), variant.environment.begin(), variant.environment.end());
+  // Of the log's own variables only those that matter; the rest went without saying.
+  out.options.settings = RY_TRY(predict::nccl::read_settings(environment)).settings;
+  out.log = std::move(run);
+  out.communicator = c;
+  return {};
+}
+
+/// The graphs of a file, in the indices of the system.
+Checked<void> give_graphs(const facts::NcclGraphs& graphs, const std::string& file,
+                          NcclSubject& out) {
+  Problems problems;
+  for (const facts::NcclGraph& g : graphs.graphs) {
+    if (g.id < 0 || g.id >= predict::nccl::kGraphs || g.list.empty()) continue;
+    auto graph = predict::nccl::graph_of(g.id, g.pattern, out.system);
+    graph.channels = g.channels;
+    graph.intra = static_cast<float>(g.speed_intra);
+    graph.inter = static_cast<float>(g.speed_inter);
+    graph.latency_inter = static_cast<float>(g.latency_inter);
+    graph.cross_nic = g.cross_nic;
+    graph.same_channels = g.same_channels;
+    for (const auto& [text, type] :
+         {std::pair{&g.type_intra, &graph.type_intra}, {&g.type_inter, &graph.type_inter}})
+      if (const auto read = predict::nccl::path_type_named(*text)) *type = *read;
+    graph.channels = std::min(graph.channels, static_cast<int>(g.list.size()));
+    for (int c = 0; c < graph.channels; ++c)
+      if (const auto wrong_dev =
+              predict::nccl::add_channel(graph, g.list[static_cast<std::size_t>(c)].gpus,
+                                         g.list[static_cast<std::size_t>(c)].nets, out.system))
+        problems.push_back({.at = g.list[static_cast<std::size_t>(c)].at,
+                            .expected = "devices of this system, each GPU once",
+                            .found = *wrong_dev,
+                            .hint = "NCCL refuses a graph file of another machine"});
+    out.options.given[static_cast<std::size_t>(g.id)] = std::move(graph);
+  }
+  if (graphs.graphs.empty())
+    problems.push_back({.at = {.file = file}, .expected = "graphs", .found = "none"});
+  if (!problems.empty()) return std::unexpected(std::move(problems));
+  return {};
+}
+
+}  // namespace
+
+Checked<NcclSubject> open_subject(const NcclVariant& variant, const Given& given, const Io& io,
                                   std::vector<report::Input>& inputs) {
-  auto bytes = read_file(variant.file);
-  if (!bytes) return as_problems(std::move(bytes).error());
-  inputs.push_back(report::input_of(variant.file, *bytes));
+  const auto bytes_of = [&](const std::string& path) -> Checked<std::string> {
+    auto bytes = read_file(path);
+    if (!bytes) return as_problems(std::move(bytes).error());
+    inputs.push_back(report::input_of(path, *bytes));
+    return *std::move(bytes);
+  };
   NcclSubject out{.shown = variant.file};
   out.options.nodes = variant.nodes.value_or(1);
   out.options.version = variant.version.value_or(Version{});
@@ -117,10 +232,34 @@ Checked<NcclSubject> open_subject(const NcclVariant& variant, const Given&, cons
   out.options.settings = std::move(read.settings);
   for (const std::string& name : read.without_effect)
     out.notes.push_back(name + " has no part in the decision (or is not known here)");
-  const auto topology = RY_TRY(intake::read_nccl_topology({variant.file, *bytes}));
-  auto system = model::nccl::build_system(topology);
-  if (!system) return as_problems(std::move(system).error());
-  out.system = *std::move(system);
+
+  const std::string bytes = RY_TRY(bytes_of(variant.file));
+  if (intake::looks_like_nccl_graph(bytes))
+    return std::unexpected(Problems{Problem{.at = {.file = variant.file},
+                                            .expected = "a topology, a cluster or a log",
+                                            .found = "a graph file of NCCL",
+                                            .hint = "give it with --graph, beside the topology"}});
+  if (intake::looks_like_nccl_topology(bytes)) {
+    const auto topology = RY_TRY(intake::read_nccl_topology({variant.file, bytes}));
+    out.system = RY_TRY(system_of(topology));
+  } else if (intake::looks_like_nccl_log(bytes)) {
+    RY_TRY(open_log({variant.file, bytes}, variant, out));
+  } else {
+    Workbench bench = RY_TRY(Workbench::open(given, io));
+    out.cluster = RY_TRY(bench.cluster(variant.file));
+    const int hosts = std::max(1, out.cluster->server.domain_servers);
+    out.system = RY_TRY(
+        system_of(model::nccl::topology_of(*out.cluster), std::min(hosts, out.cluster->servers)));
+    if (!variant.nodes) out.options.nodes = std::max(1, out.cluster->servers / hosts);
+  }
+
+  const std::string graphs =
+      variant.graph_file.empty() ? out.options.settings.graph_file : variant.graph_file;
+  if (!graphs.empty()) {
+    const std::string graph_bytes = RY_TRY(bytes_of(graphs));
+    const auto given_graphs = RY_TRY(intake::read_nccl_graph({graphs, graph_bytes}));
+    RY_TRY(give_graphs(given_graphs, graphs, out));
+  }
   return out;
 }
 

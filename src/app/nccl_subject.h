@@ -9,6 +9,8 @@
 #include "app/command.h"
 #include "app/io.h"
 #include "base/problem.h"
+#include "facts/nccl_run.h"
+#include "model/cluster.h"
 #include "model/nccl/system.h"
 #include "predict/nccl/communicator.h"
 #include "report/envelope.h"
@@ -30,7 +32,10 @@ struct NcclSubject {
   std::string shown = {};  ///< the file, as the user named it
   model::nccl::System system = {};
   predict::nccl::CommunicatorOptions options = {};
-  std::vector<std::string> notes = {};  ///< variables without effect on the decision, ...
+  std::vector<std::string> notes = {};         ///< variables without effect on the decision, ...
+  std::optional<model::Cluster> cluster = {};  ///< where the file is one
+  std::optional<facts::NcclRun> log = {};      ///< where the file is one
+  int communicator = -1;                       ///< of the log: the one that is told
 };
 
 /// The variant that the command line describes.

@@ -1,6 +1,9 @@
 #pragma once
-// The table of published nccl-tests results (validation/nccl_busbw.csv): one line a size.
+// Tables of measured collectives. Three layouts are known by their header: the compilation of
+// published runs, the first H200 sweep (settings in a label), and sweeps with a column for each
+// setting. Columns stand in any order.
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -10,10 +13,14 @@
 
 namespace railyard::intake {
 
-/// Whether the header is that table's.
-bool looks_like_busbw_csv(std::string_view bytes);
+enum class BusbwTable : std::uint8_t { compilation, labelled_sweep, sweep };
 
-/// Refused: a line without GPUs, nodes, a size, or any of time, algbw and busbw.
-Checked<std::vector<facts::BusbwRow>> read_busbw_csv(Text text);
+struct BusbwRows {
+  BusbwTable layout = BusbwTable::compilation;
+  std::vector<facts::BusbwRow> rows = {};
+};
+
+bool looks_like_busbw_csv(std::string_view bytes);
+Checked<BusbwRows> read_busbw_csv(Text text);
 
 }  // namespace railyard::intake

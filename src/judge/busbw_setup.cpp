@@ -94,22 +94,30 @@ std::optional<Collective> collective_of(const std::string& name) {
   return std::nullopt;
 }
 
+int gpus_of(const facts::BusbwRow& row) {
+  return row.gpus_per_node.value_or(1) * row.nodes.value_or(1);
+}
+
 constexpr int kRackGpus = 72;  // of one NVLink domain (NVL72)
 
 Platform platform_of(const facts::BusbwRow& row, const std::string& gpu, const std::string& intra) {
   const std::string nic = lower(row.nic);
+  const int per_node = row.gpus_per_node.value_or(1);
   const GpuClass* known = gpu_class(gpu);
   Platform out{.sm = known ? known->sm : intra.contains("nvswitch") ? 90 : 80};
-  out.inside = inside_of(intra, gpu, row.gpus_per_node);
-  out.gpus = row.gpus_per_node;
-  if (out.inside == Inside::rack) out.gpus = std::min(kRackGpus, row.gpus_per_node * row.nodes);
-  out.domains = std::max(1, row.gpus_per_node * row.nodes / out.gpus);
+  out.inside = inside_of(intra, gpu, per_node);
+  out.gpus = per_node;
+  if (out.inside == Inside::rack) out.gpus = std::min(kRackGpus, gpus_of(row));
+  out.domains = std::max(1, gpus_of(row) / out.gpus);
   const bool pcie = out.inside == Inside::pcie;
   const double nvlink = known ? known->nvlink : 450;
   // Three bridges of a PCIe card carry 300 GB/s one way. [NVIDIA H100 PCIe datasheet: 600 both]
   out.nvlink = (pcie ? 0 : out.inside == Inside::bridge ? 300 : nvlink) * GBps;
   if (!known && pcie) out.sm = 86;
-  const bool gen4 = intra.contains("pcie4") || out.sm == 80 || out.sm == 86 || out.sm == 89;
+  // An unnamed GPU beside 400G NICs sits in a server with Gen5 slots.
+  const bool gen5_server = !known && port_rate(nic, out.sm) > 25;
+  const bool gen4 =
+      intra.contains("pcie4") || (!gen5_server && (out.sm == 80 || out.sm == 86 || out.sm == 89));
   out.pcie = (out.sm < 80 ? 15.75 : gen4 ? 31.5 : 63.0) * GBps;
   out.sockets =
       intra.contains("dual") || intra.contains("switches") || intra.contains("switch x") ? 2 : 1;
@@ -121,7 +129,7 @@ Platform platform_of(const facts::BusbwRow& row, const std::string& gpu, const s
              out.sm < 120 && !rings;
   if (out.domains > 1) {
     out.network = network_of(nic);
-    out.ports = port_rate(nic, out.sm) * row.nics_per_node * out.gpus / row.gpus_per_node * GBps;
+    out.ports = port_rate(nic, out.sm) * row.nics_per_node.value_or(0) * out.gpus / per_node * GBps;
     out.sharp = nic.contains("sharp");
   }
   return out;
@@ -130,29 +138,30 @@ Platform platform_of(const facts::BusbwRow& row, const std::string& gpu, const s
 }  // namespace
 
 std::string system_of(const facts::BusbwRow& row) {
-  return fmt::format("{}|{}|{}|{}|{}|{}", row.gpu, row.gpus_per_node, row.nodes, row.intra, row.nic,
-                     row.nics_per_node);
+  return fmt::format("{}|{}|{}|{}|{}|{}", row.gpu, row.gpus_per_node.value_or(0),
+                     row.nodes.value_or(0), row.intra, row.nic, row.nics_per_node.value_or(0));
 }
 
 std::expected<BusbwSetup, std::string> setup_of(const facts::BusbwRow& row) {
   const std::string gpu = lower(row.gpu), intra = lower(row.intra);
+  if (!row.gpus_per_node || !row.nodes) return std::unexpected("no number of GPUs and nodes");
   if (is_amd(gpu)) return std::unexpected("AMD GPUs run RCCL, which is not modelled");
   const auto what = collective_of(row.collective);
   if (!what) return std::unexpected("no law for the collective '" + row.collective + "'");
   BusbwSetup out{.platform = platform_of(row, gpu, intra),
                  .question = {.what = *what,
                               .bytes = static_cast<double>(row.bytes),
-                              .in_place = row.placement == "ip"}};
+                              .in_place = row.buffers == facts::Buffers::in_place}};
   if (out.platform.ranks() < 2) return std::unexpected("one GPU: nothing to do");
   if (out.platform.domains > 1 && out.platform.ports <= Bandwidth{})
     return std::unexpected("several nodes and no number of NICs");
   const double factor = predict::nccl::bus_factor(*what, out.platform.ranks());
   if (row.time_us && *row.time_us > 0)
     out.measured_us = *row.time_us;
-  else if (row.busbw && *row.busbw > 0)
-    out.measured_us = static_cast<double>(row.bytes) * factor / (*row.busbw * 1e3);
-  else if (row.algbw && *row.algbw > 0)
-    out.measured_us = static_cast<double>(row.bytes) / (*row.algbw * 1e3);
+  else if (row.busbw_gbs && *row.busbw_gbs > 0)
+    out.measured_us = static_cast<double>(row.bytes) * factor / (*row.busbw_gbs * 1e3);
+  else if (row.algbw_gbs && *row.algbw_gbs > 0)
+    out.measured_us = static_cast<double>(row.bytes) / (*row.algbw_gbs * 1e3);
   if (row.bytes > 0 && out.measured_us <= 0) return std::unexpected("a time of zero");
   return out;
 }

@@ -34,7 +34,7 @@ std::vector<Prepared> prepare(const std::vector<facts::BusbwRow>& rows) {
 std::vector<FitRow> fit_rows(const std::vector<Prepared>& published, const std::string& without) {
   std::vector<FitRow> out;
   for (const Prepared& p : published)
-    if (p.setup && p.row->health == "healthy" && p.row->bytes > 0 && p.system != without)
+    if (p.setup && p.row->health == "healthy" && !p.row->average && p.system != without)
       out.push_back({.platform = p.setup->platform,
                      .question = p.setup->question,
                      .measured_us = p.setup->measured_us,
@@ -48,7 +48,7 @@ class LeftOut {
   LeftOut(const std::vector<Prepared>& published, const Priors& priors) : published_(published) {
     all_ = fit_time_law(fit_rows(published, ""), priors);
     for (const Prepared& p : published)
-      if (p.setup && p.row->health == "healthy" && p.row->bytes > 0) seen_.insert(p.system);
+      if (p.setup && p.row->health == "healthy" && !p.row->average) seen_.insert(p.system);
   }
 
   const Priors& for_system(const std::string& system) {
@@ -86,19 +86,19 @@ NcclRow judged(const Prepared& p, const Priors& priors) {
               .system = p.system,
               .collective = p.row->collective,
               .health = p.row->health,
-              .bytes = p.row->bytes};
+              .bytes = static_cast<std::int64_t>(p.row->bytes)};
   if (!p.setup) {
     out.reason = p.setup.error();
     return out;
   }
-  const auto& band = priors.band(p.row->bytes);
+  const auto& band = priors.band(static_cast<std::int64_t>(p.row->bytes));
   const double wider =
       p.setup->platform.inside == predict::nccl::Inside::rack ? priors.rack_widening : 0;
-  if (p.row->bytes == 0) {
+  if (p.row->average) {
     out.reason = "an average over a list of sizes that is not given";
     const double expected = average_busbw(*p.setup, priors);
-    constexpr double kAverageSuspect = 0.62;  // as a size between 64 KiB and 1 MiB
-    out.flagged = p.row->busbw && *p.row->busbw < expected * std::exp(-kAverageSuspect - wider);
+    constexpr double kAverageSuspect = 1.8;
+    out.flagged = p.row->busbw_gbs && *p.row->busbw_gbs * kAverageSuspect < expected;
     return out;
   }
   out.measured_us = p.setup->measured_us;

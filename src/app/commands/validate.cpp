@@ -169,7 +169,7 @@ Checked<std::vector<facts::BusbwRow>> busbw_rows(const std::string& path, const 
   auto bytes = read_file(path);
   if (!bytes) return as_problems(std::move(bytes).error());
   inputs.push_back(report::input_of(shown, *bytes));
-  return intake::read_busbw_csv({shown, *bytes});
+  return RY_TRY(intake::read_busbw_csv({shown, *bytes})).rows;
 }
 
 Exit nccl(const Given& given, Io& io) {

@@ -3,8 +3,11 @@
 // devices it enters and leaves.
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "model/nccl/system.h"
 #include "predict/nccl/settings.h"
 
 namespace railyard::predict::nccl {
@@ -44,5 +47,13 @@ struct Graph {
   }
   int net(int channel, int end) const { return nets[static_cast<std::size_t>(channel * 2 + end)]; }
 };
+
+/// An empty graph of the kind that a graph file numbers so.
+Graph graph_of(int id, int pattern, const model::nccl::System& system);
+/// Adds a channel given by device numbers, as graph files have them. Returns what does not fit the
+/// system, and then adds nothing.
+std::optional<std::string> add_channel(Graph& graph, const std::vector<std::int64_t>& gpus,
+                                       const std::vector<std::int64_t>& nets,
+                                       const model::nccl::System& system);
 
 }  // namespace railyard::predict::nccl

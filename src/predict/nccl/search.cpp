@@ -382,12 +382,6 @@ class Search {
 
 }  // namespace
 
-const char* name(GraphId id) {
-  constexpr std::array<const char*, kGraphs> kNames{"ring", "tree", "CollNet chain", "NVLS",
-                                                    "CollNet direct"};
-  return kNames[static_cast<std::size_t>(id)];
-}
-
 Graph search_channels(const Paths& paths, const SearchOrder& order, const Settings& settings,
                       const Version& version, SearchReport* report) {
   return Search(paths, order, settings, version, report).run();
