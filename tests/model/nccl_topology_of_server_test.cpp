@@ -136,5 +136,15 @@ TEST(TopologyOfServer, AmdsPartsGiveAmdsDialect) {
   EXPECT_EQ(totals_of(t).nvlinks, 8 * 7);
 }
 
+TEST(PcieRate, ASpeedIsKnownByTheSpellingsThatNcclHas) {
+  EXPECT_FLOAT_EQ(pcie_gb_per_s("16.0 GT/s PCIe", 16), 24);
+  EXPECT_FLOAT_EQ(pcie_gb_per_s("16 GT/s", 16), 24);
+  EXPECT_FLOAT_EQ(pcie_gb_per_s("32 GT/s PCIe/s", 16), 48);
+  EXPECT_FLOAT_EQ(pcie_gb_per_s("64.0 GT/s PCIe", 0), 96);
+  // These two are read as Gen3.
+  EXPECT_FLOAT_EQ(pcie_gb_per_s("16.0 GT/s", 16), 12);
+  EXPECT_FLOAT_EQ(pcie_gb_per_s("64 GT/s", 16), 12);
+}
+
 }  // namespace
 }  // namespace railyard::model::nccl
