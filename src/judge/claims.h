@@ -84,7 +84,7 @@ Seconds network_wait(const CaseRun& run);
 /// servers" is taken to mean.
 struct ReduceModel {
   explicit ReduceModel(const CaseRun& run, const predict::Calibration& calibration);
-  predict::LinkLawModel model;
+  predict::nccl::StepCollectives model;
   predict::Group group = {};
 };
 

@@ -142,6 +142,9 @@ Checked<Calibration> load_calibration(const std::string& path) {
   top.ignore("source");
   top.done();
   if (!problems.empty()) return std::unexpected(std::move(problems));
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  out.collectives = RY_TRY(nccl::load_priors(folder + "nccl_priors.yaml"));
   return out;
 }
 

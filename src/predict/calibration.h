@@ -13,6 +13,7 @@
 #include "base/quantity.h"
 #include "model/job.h"
 #include "model/parts.h"
+#include "predict/nccl/priors.h"
 
 namespace railyard::predict {
 
@@ -88,6 +89,7 @@ struct Calibration {
   GpuRates standard = {};  ///< for accelerators that no row names
   Constants constants = {};
   std::vector<Band> bands = {};
+  nccl::Priors collectives = {};  ///< catalog/nccl_priors.yaml
 
   /// The interval of a kind; a wide one where nothing is known.
   Band band(std::string_view kind) const;
@@ -99,6 +101,7 @@ struct Calibration {
 /// "16-bit many servers".
 std::string_view band_kind(const model::Job& job, int servers);
 
+/// Reads calibration.yaml, and nccl_priors.yaml beside it.
 Checked<Calibration> load_calibration(const std::string& path);
 
 /// Factor on compute time for software of the given date: 1 from `era_year` on.

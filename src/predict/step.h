@@ -16,7 +16,7 @@
 #include "fabric/machine.h"
 #include "model/job.h"
 #include "predict/calibration.h"
-#include "predict/collective.h"
+#include "predict/nccl/collective_model.h"
 #include "predict/layer.h"
 #include "predict/memory.h"
 #include "predict/pipeline.h"
@@ -92,7 +92,7 @@ class StepModel {
  private:
   const fabric::Machine& machine_;
   const Calibration& calibration_;
-  LinkLawModel own_;
+  nccl::StepCollectives own_;
   const CollectiveModel& collectives_;
 };
 

@@ -91,7 +91,7 @@ class Gatherer {
   }
 
   const Outlook& o_;
-  LinkLawModel law_;
+  nccl::StepCollectives law_;
   Listener listener_;
   BlockContext context_;
 };

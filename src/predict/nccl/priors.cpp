@@ -1,10 +1,8 @@
-// The parameters of the time law as catalog/nccl_priors.yaml has them.
+#include "predict/nccl/priors.h"
 
-#include <algorithm>
 #include <array>
 
 #include "base/yaml.h"
-#include "predict/nccl/time_law.h"
 
 namespace railyard::predict::nccl {
 
