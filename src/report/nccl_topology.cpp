@@ -37,9 +37,13 @@ struct Counts {
   int cpus = 0, gpus = 0, nets = 0;
 };
 
+std::string counted(int n, const char* one) {
+  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
+}
+
 class Forest {
  public:
-  explicit Forest(const NcclTopology& topology) {
+  explicit Forest(const NcclTopology& topology) : rccl_(topology.rccl) {
     for (const NcclCpu& c : topology.cpus) cpu(c);
   }
 
@@ -63,13 +67,16 @@ class Forest {
     if (p.gpu || p.device_class.starts_with("0x03")) return "gpu";
     if (!p.nics.empty() || p.device_class.starts_with("0x02")) return "nic";
     if (p.device_class.starts_with("0x068000")) return "nvswitch";
-    return "switch";
+    return p.device_class.empty() && p.below.empty() ? "device" : "switch";
   }
 
   Node device(const NcclPci& p) {
     Node node{.kind = kind_of(p), .id = p.busid, .link = p.link_speed, .line = p.at.line};
     node.width = p.link_width;
-    node.gb_per_s = model::nccl::pcie_gb_per_s(p.link_speed, p.link_width.value_or(0));
+    // A static file may leave both to NCCL, which asks the machine.
+    const bool left_open = p.link_speed.empty() && !p.link_width;
+    if (!left_open)
+      node.gb_per_s = model::nccl::pcie_gb_per_s(p.link_speed, p.link_width.value_or(0));
     std::string title = node.kind;
     if (node.kind == "gpu") {
       ++counts_.gpus;
@@ -78,9 +85,13 @@ class Forest {
       title = "NIC";
     }
     node.name = title + "  " + p.busid;
-    node.note = p.link_speed.empty() ? "speed not known" : p.link_speed;
-    node.note += p.link_width.value_or(0) > 0 ? fmt::format(" x{}", *p.link_width)
-                                              : std::string(", width not known");
+    if (left_open) {
+      node.note = "link as the machine says";
+    } else {
+      node.note = p.link_speed.empty() ? "speed not known" : p.link_speed;
+      node.note += p.link_width.value_or(0) > 0 ? fmt::format(" x{}", *p.link_width)
+                                                : std::string(", width not known");
+    }
     if (p.gpu) gpu(*p.gpu, node);
     for (const NcclPci& below : p.below) node.children.push_back(device(below));
     for (const NcclNic& n : p.nics) nic(n, node);
@@ -92,7 +103,7 @@ class Forest {
     return node;
   }
 
-  static void gpu(const NcclGpu& g, Node& node) {
+  void gpu(const NcclGpu& g, Node& node) const {
     if (g.sm) node.note += fmt::format(", sm {}", *g.sm);
     if (g.gcn) node.note += ", " + *g.gcn;
     if (g.rank) node.note += fmt::format(", rank {}", *g.rank);
@@ -100,14 +111,13 @@ class Forest {
     for (const facts::NcclNvlink& n : g.nvlinks) {
       const bool to_switch = n.target_class == "0x068000" || n.target.starts_with("fffffff");
       Node link{.kind = "nvlink", .id = node.id + " to " + n.target, .line = n.at.line};
-      link.name = to_switch ? "NVLink to NVSwitch" : "NVLink to " + n.target;
+      const std::string name = rccl_ ? "xGMI" : "NVLink";
+      link.name = name + " to " + (to_switch ? "NVSwitch" : n.target);
       link.width = n.count;
-      if (g.sm) {  // RCCL has constants of its own
+      link.note = counted(n.count, "link");
+      if (!rccl_) {  // RCCL has constants of its own
         link.gb_per_s = static_cast<double>(one) * n.count;
-        link.note = fmt::format("{} links x {:.4g} GB/s", n.count, one);
-      } else {
-        link.name.replace(0, 6, "Link");
-        link.note = fmt::format("{} links", n.count);
+        link.note += fmt::format(" x {:.4g} GB/s", one);
       }
       node.children.push_back(std::move(link));
     }
@@ -139,6 +149,7 @@ class Forest {
     }
   }
 
+  bool rccl_;
   std::vector<Node> nodes_ = {};
   Counts counts_ = {};
 };
@@ -160,10 +171,6 @@ void add_rows(const Node& node, const std::string& parent, Table& out) {
            node.gb_per_s > 0 ? Cell(node.gb_per_s) : Cell(), Cell(node.note),
            node.line > 0 ? Cell(node.line) : Cell()});
   for (const Node& child : node.children) add_rows(child, node.id, out);
-}
-
-std::string counted(int n, const char* one) {
-  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 #include "gtest/gtest.h"
 #include "model/catalog.h"
+#include "model/cluster.h"
+#include "model/nccl/topology_of_server.h"
 #include "support/support.h"
 
 namespace railyard::judge {
@@ -87,6 +89,17 @@ std::set<std::string> found(const NcclTopology& topology) {
 using Set = std::set<std::string>;
 
 TEST(TopologyLint, AHealthyServerIsQuiet) { EXPECT_EQ(found(healthy()), Set{}); }
+
+TEST(TopologyLint, ServersOfTheCatalogueAreQuiet) {
+  for (const model::Catalog::Template& t : catalog().servers) {
+    const auto server = model::build_server(catalog(), t.id);
+    ASSERT_TRUE(server) << t.id;
+    if (server->islands.size() > 1) continue;  // an external chassis is off the NVLink fabric
+    for (const TopologyFinding& f :
+         lint_topology(model::nccl::topology_of(*server, model::Fabric{}), catalog()))
+      EXPECT_EQ(f.severity, TopologySeverity::note) << t.id << ": " << f.rule << ": " << f.what;
+  }
+}
 
 TEST(TopologyLint, EveryRuleHasOneEntry) {
   std::set<std::string_view> ids;
@@ -184,6 +197,13 @@ TEST(TopologyLint, ASwitchOnASlowUplink) {
   NcclTopology t = healthy();
   t.cpus[0].pci[0].link_speed = "5.0 GT/s PCIe";
   EXPECT_EQ(found(t), Set{"slow-uplink warning"});
+  for (NcclCpu& cpu : t.cpus)
+    for (NcclPci& bridge : cpu.pci) bridge.link_speed = "5.0 GT/s PCIe";
+  EXPECT_EQ(found(t), Set{"slow-uplink warning"});
+  // One generation behind everywhere is an older host.
+  for (NcclCpu& cpu : t.cpus)
+    for (NcclPci& bridge : cpu.pci) bridge.link_speed = "16.0 GT/s PCIe";
+  EXPECT_EQ(found(t), Set{"slow-uplink note"});
 }
 
 TEST(TopologyLint, ANicThatIsFasterThanItsSlot) {

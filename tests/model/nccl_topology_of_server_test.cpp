@@ -7,6 +7,7 @@
 
 #include "base/measure.h"
 #include "gtest/gtest.h"
+#include "model/nccl/system_builder.h"
 #include "support/support.h"
 
 namespace railyard::model::nccl {
@@ -59,6 +60,19 @@ TEST(TopologyOfServer, EveryTemplateGivesAllItsGpusAndUniqueBusIds) {
     int ports = 0;
     for (const NicPlace& nic : server->nics) ports += nic.part.ports;
     EXPECT_EQ(totals.nets, ports) << t.id;
+  }
+}
+
+TEST(TopologyOfServer, NcclTakesEveryTemplateThatItsOwnVendorMakes) {
+  for (const Catalog::Template& t : catalog().servers) {
+    const auto server = build_server(catalog(), t.id);
+    ASSERT_TRUE(server) << t.id;
+    const auto system = build_system(topology_of(*server, Fabric{}));
+    const bool nvidia = server->accelerator.compute_capability > 0;
+    EXPECT_EQ(system.has_value(), nvidia) << t.id << '\n' << (system ? "" : system.error().text());
+    if (system) {
+      EXPECT_EQ(system->gpus().size(), static_cast<std::size_t>(server->accelerators)) << t.id;
+    }
   }
 }
 
@@ -120,6 +134,16 @@ TEST(TopologyOfServer, AmdsPartsGiveAmdsDialect) {
   EXPECT_TRUE(t.rccl);
   EXPECT_EQ(t.version, 2);
   EXPECT_EQ(totals_of(t).nvlinks, 8 * 7);
+}
+
+TEST(PcieRate, ASpeedIsKnownByTheSpellingsThatNcclHas) {
+  EXPECT_FLOAT_EQ(pcie_gb_per_s("16.0 GT/s PCIe", 16), 24);
+  EXPECT_FLOAT_EQ(pcie_gb_per_s("16 GT/s", 16), 24);
+  EXPECT_FLOAT_EQ(pcie_gb_per_s("32 GT/s PCIe/s", 16), 48);
+  EXPECT_FLOAT_EQ(pcie_gb_per_s("64.0 GT/s PCIe", 0), 96);
+  // These two are read as Gen3.
+  EXPECT_FLOAT_EQ(pcie_gb_per_s("16.0 GT/s", 16), 12);
+  EXPECT_FLOAT_EQ(pcie_gb_per_s("64 GT/s", 16), 12);
 }
 
 }  // namespace

@@ -115,26 +115,53 @@ void links(Desk& desk) {
               "links down");
 }
 
-void uplinks(Desk& desk) {
+struct SlowUplink {
+  const NcclPci *bridge = nullptr, *below = nullptr;
+};
+
+std::vector<SlowUplink> slow_uplinks(const Desk& desk) {
+  std::vector<SlowUplink> out;
   for (const Device& d : desk.all.devices) {
-    const auto own = rate_of(desk, *d.pci);
-    if (d.pci->below.empty() || !own) continue;
-    std::optional<Bandwidth> most;
+    auto most = rate_of(desk, *d.pci);
+    if (!most) continue;
     const NcclPci* fastest = nullptr;
     for (const NcclPci& child : d.pci->below) {
       const auto rate = rate_of(desk, child);
-      if (!rate || (most && *rate <= *most)) continue;
+      if (!rate || *rate <= *most) continue;
       most = rate;
       fastest = &child;
     }
-    if (most && *own < *most)
-      desk.find("slow-uplink", d.pci->at,
-                fmt::format("switch {} has an uplink of {} ({}), the device {} below it {} ({})",
-                            d.pci->busid, link_name(shape_of(*d.pci)), show(*own), fastest->busid,
-                            link_name(shape_of(*fastest)), show(*most)),
-                "where the uplink is well in lspci -vv, correct the number in the file: NCCL plans "
-                "with it");
+    if (fastest) out.push_back({d.pci, fastest});
   }
+  return out;
+}
+
+void uplinks(Desk& desk) {
+  const std::vector<SlowUplink> slow = slow_uplinks(desk);
+  if (slow.empty()) return;
+  const auto words = [&](const SlowUplink& s) {
+    return fmt::format("an uplink of {} ({}), the device {} below {} ({})",
+                       link_name(shape_of(*s.bridge)), show(*rate_of(desk, *s.bridge)),
+                       s.below->busid, link_name(shape_of(*s.below)),
+                       show(*rate_of(desk, *s.below)));
+  };
+  // All alike, as wide as below and one generation behind: hosts come later than devices (B300 on
+  // hosts with Gen5). Whatever is slower than that is a fault of the server or of the file.
+  const bool host = slow.size() > 1 && std::ranges::all_of(slow, [&](const SlowUplink& s) {
+                      const PcieShape up = shape_of(*s.bridge), down = shape_of(*s.below);
+                      return up == shape_of(*slow.front().bridge) && up.lanes == down.lanes &&
+                             up.generation >= 3 && up.generation + 1 == down.generation;
+                    });
+  if (host) {
+    desk.find_as(TopologySeverity::note, "slow-uplink", slow.front().bridge->at,
+                 fmt::format("{} switches, each with ", slow.size()) + words(slow.front()),
+                 "a host of the generation before its devices; NCCL plans with it");
+    return;
+  }
+  for (const SlowUplink& s : slow)
+    desk.find("slow-uplink", s.bridge->at, "switch " + s.bridge->busid + " has " + words(s),
+              "where the uplink is well in lspci -vv, correct the number in the file: NCCL plans "
+              "with it");
 }
 
 std::string guid_and_port(const facts::NcclNet& net) {

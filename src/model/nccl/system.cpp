@@ -40,19 +40,18 @@ float pcie_gb_per_s(std::string_view link_speed, int width) {
     std::string_view text;
     int per_lane;  // 100 Mb/s
   };
-  // Matched by prefix, the first that fits; both the kernel's old spelling and its new one.
-  constexpr std::array<Generation, 12> kGenerations{{{"2.5 GT/s", 15},
+  // Matched by prefix; the kernel's old spelling and its new one. A fraction counts only with
+  // "PCIe" behind it: "16.0 GT/s" alone is unknown. [NCCL 2.28: src/graph/topo.cc]
+  constexpr std::array<Generation, 10> kGenerations{{{"2.5 GT/s", 15},
                                                      {"5 GT/s", 30},
                                                      {"8 GT/s", 60},
                                                      {"16 GT/s", 120},
                                                      {"32 GT/s", 240},
-                                                     {"64 GT/s", 480},
-                                                     {"5.0 GT/s", 30},
-                                                     {"8.0 GT/s", 60},
-                                                     {"16.0 GT/s", 120},
-                                                     {"32.0 GT/s", 240},
-                                                     {"64.0 GT/s", 480},
-                                                     {"2.5 GT/s PCIe", 15}}};
+                                                     {"5.0 GT/s PCIe", 30},
+                                                     {"8.0 GT/s PCIe", 60},
+                                                     {"16.0 GT/s PCIe", 120},
+                                                     {"32.0 GT/s PCIe", 240},
+                                                     {"64.0 GT/s PCIe", 480}}};
   int per_lane = 60;
   for (const Generation& generation : kGenerations)
     if (link_speed.starts_with(generation.text)) {
