@@ -33,8 +33,15 @@ std::string pick_text(const ExpectedSize& s) {
 }
 
 const char* mode_text(Mode mode) {
-  return mode == Mode::eager ? "launched one by one, as nccl-tests does"
-                             : "replayed from a CUDA graph or launched ahead";
+  switch (mode) {
+    case Mode::eager: return "launched one by one, as nccl-tests does";
+    case Mode::graph: return "replayed from a CUDA graph or launched ahead";
+    case Mode::kernel: return "inside the kernel";
+  }
+  return "";
+}
+const char* mode_key(Mode mode) {
+  return mode == Mode::eager ? "eager" : mode == Mode::graph ? "graph" : "kernel";
 }
 
 void add_rows(const Expectation& e, Table& out, bool with_name) {
@@ -132,7 +139,7 @@ void to_json(const ExpectedStory& story, json::Writer& out) {
   for (const Expectation& e : story.collectives) {
     out.begin_object()
         .field("collective", tests_name(e.what))
-        .field("mode", e.mode == Mode::eager ? "eager" : "graph")
+        .field("mode", mode_key(e.mode))
         .field("ranks", e.platform.ranks())
         .field("platform", describe(e.platform))
         .field("speed_of_light_busbw_gb_per_s", e.light.bus_gb_per_s)

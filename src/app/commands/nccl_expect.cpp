@@ -38,6 +38,13 @@ Checked<std::vector<Collective>> collectives_of(const Given& given) {
   return out;
 }
 
+predict::nccl::Mode mode_of(const Given& given) {
+  const std::string mode = given.text("--mode");
+  return mode == "graph"    ? predict::nccl::Mode::graph
+         : mode == "kernel" ? predict::nccl::Mode::kernel
+                            : predict::nccl::Mode::eager;
+}
+
 Exit expect(const Given& given, Io& io) {
   const auto variant = variant_of(given);
   if (!variant) return refuse(variant.error(), io);
@@ -56,13 +63,10 @@ Exit expect(const Given& given, Io& io) {
   report::ExpectedStory story{
       .subject = subject->shown, .nccl = subject->options.version.text(), .notes = subject->notes};
   for (const Collective what : *collectives)
-    story.collectives.push_back(
-        predict::nccl::expect(platform, comm,
-                              {.what = what,
-                               .mode = given.text("--mode") == "graph" ? predict::nccl::Mode::graph
-                                                                       : predict::nccl::Mode::eager,
-                               .in_place = given.flag("--in-place")},
-                              *sizes, *priors));
+    story.collectives.push_back(predict::nccl::expect(
+        platform, comm,
+        {.what = what, .mode = mode_of(given), .in_place = given.flag("--in-place")}, *sizes,
+        *priors));
   give({.inputs = std::move(inputs),
         .json = [&](json::Writer& out) { report::to_json(story, out); },
         .text = [&](int width) { return report::to_text(story, width); },
@@ -83,12 +87,13 @@ std::vector<Command> nccl_expect_commands() {
                                 "sendrecv",
                      .repeats = true});
   options.push_back(network_option());
-  options.push_back({.name = "--mode",
-                     .value = Value::choice,
-                     .placeholder = "MODE",
-                     .summary = "launched one by one, or replayed from a CUDA graph",
-                     .choices = {"eager", "graph"},
-                     .fallback = "eager"});
+  options.push_back(
+      {.name = "--mode",
+       .value = Value::choice,
+       .placeholder = "MODE",
+       .summary = "launched one by one, replayed from a CUDA graph, or inside the kernel",
+       .choices = {"eager", "graph", "kernel"},
+       .fallback = "eager"});
   options.push_back({.name = "--in-place", .summary = "in place, as the right half of nccl-tests"});
   return {{.words = "nccl expect",
            .summary = "time and bus bandwidth of a healthy system at each size, as a band",
