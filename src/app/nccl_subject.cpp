@@ -291,6 +291,7 @@ predict::nccl::Platform platform_of(const NcclSubject& subject, const Given& giv
 Option network_option() {
   return {.name = "--network",
           .value = Value::choice,
+          .placeholder = "KIND",
           .summary = "between nodes; default: as the cluster file, or infiniband",
           .choices = {"infiniband", "roce", "efa", "slingshot", "tcpx", "tcpxo", "sockets"}};
 }

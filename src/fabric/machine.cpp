@@ -9,6 +9,7 @@
 #include "fabric/nics.h"
 #include "fabric/route.h"
 #include "fabric/scale_up.h"
+#include "model/nccl/system_of_server.h"
 
 namespace railyard::fabric {
 
@@ -233,6 +234,8 @@ Machine summarise(const Cluster& c) {
   summarise_peers(c, m);
   summarise_network(c, m);
   summarise_host(c, m);
+  if (auto system = model::nccl::system_of(c.server, c.fabric))
+    m.nccl = std::make_shared<const model::nccl::System>(*std::move(system));
   return m;
 }
 

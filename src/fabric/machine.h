@@ -6,11 +6,13 @@
 // uplink, the fabric. Every candidate is kept, so that an explanation can show what would come
 // next.
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/quantity.h"
 #include "model/cluster.h"
+#include "model/nccl/system.h"
 
 namespace railyard::fabric {
 
@@ -111,6 +113,8 @@ struct Machine {
   double straggler = 0;
   double power_share = 1;  ///< power limit over the part's own, where one is set
   double fabric_efficiency = 0;
+  /// A server as NCCL sees it; none where NCCL does not run.
+  std::shared_ptr<const model::nccl::System> nccl = {};
 };
 Machine summarise(const model::Cluster& cluster);
 

@@ -85,6 +85,7 @@ std::vector<Command> nccl_expect_commands() {
   options.push_back(network_option());
   options.push_back({.name = "--mode",
                      .value = Value::choice,
+                     .placeholder = "MODE",
                      .summary = "launched one by one, or replayed from a CUDA graph",
                      .choices = {"eager", "graph"},
                      .fallback = "eager"});

@@ -27,6 +27,25 @@ System without_network(const System& system) {
   return out;
 }
 
+System with_gpus(const System& system, const std::vector<int>& gpus) {
+  System out = system;
+  std::vector<NodeIndex>& kept = out.of_kind[static_cast<int>(NodeKind::gpu)];
+  kept.clear();
+  std::vector<bool> keep(system.nodes.size(), false);
+  for (const int g : gpus) {
+    const NodeIndex node = system.gpus()[static_cast<std::size_t>(g)];
+    out.nodes[node].index = static_cast<std::uint16_t>(kept.size());
+    kept.push_back(node);
+    keep[node] = true;
+  }
+  for (Node& node : out.nodes)
+    std::erase_if(node.links, [&](LinkIndex l) {
+      const NodeIndex to = system.links[l].to;
+      return system.nodes[to].kind == NodeKind::gpu && !keep[to];
+    });
+  return out;
+}
+
 float nvlink_gb_per_s(int sm) {
   if (sm >= 100) return 40.1F;
   if (sm >= 90) return 20.6F;

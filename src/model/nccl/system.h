@@ -98,6 +98,9 @@ struct System {
 /// The system without its network devices: what NCCL searches when all ranks are in it.
 System without_network(const System& system);
 
+/// The system of a communicator that has only some of the GPUs, by index.
+System with_gpus(const System& system, const std::vector<int>& gpus);
+
 /// NCCL's rate of one NVLink of a GPU, GB/s. [NCCL 2.28: src/graph/topo.h]
 float nvlink_gb_per_s(int sm);
 /// NCCL's rate of a PCIe link, GB/s: width x (generation's constant) / 80. Speed by its text, as

@@ -232,7 +232,6 @@ class Law {
   }
 
   double host() const {
-    if (q_.start_us) return *q_.start_us;
     if (q_.mode == Mode::graph) return 0;
     return p_[host_of(s_.sm)] * (s_.domains > 1 ? p_[Parameter::host_many] : 1);
   }

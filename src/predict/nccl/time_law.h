@@ -34,8 +34,6 @@ struct TimeQuestion {
   std::optional<Algorithm> algorithm = {};
   std::optional<Protocol> protocol = {};
   int channels = 0;  ///< 0: NCCL's own number; fewer cap the rate
-  /// us to start it, instead of the class's host time.
-  std::optional<double> start_us = {};
 };
 
 /// The terms of an answer, us.
