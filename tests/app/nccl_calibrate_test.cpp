@@ -9,10 +9,14 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "intake/busbw_csv.h"
+#include "judge/busbw_setup.h"
 #include "judge/nccl_calibrate.h"
 #include "support/support.h"
 
@@ -81,6 +85,46 @@ TEST(NcclCalibrateH200, SameSweepSameProfile) {
   const std::string bytes = *read_file(path);
   const auto table = intake::read_busbw_csv({.file = path, .bytes = bytes});
   EXPECT_EQ(calibrate_nccl(table->rows, {.own_channels = 24})->profile, sweep().made.profile);
+}
+
+/// Published healthy curves with a factor of two between sizes: many machines, several protocols in
+/// one curve, because NCCL chose. Each half of the sizes predicts the other.
+TEST(NcclCalibrateHalves, PublishedCurves) {
+  const std::string path = test::repository("validation/nccl_busbw.csv");
+  const std::string bytes = *read_file(path);
+  const auto table = intake::read_busbw_csv({.file = path, .bytes = bytes});
+  std::map<std::string, std::map<std::uint64_t, double>> curves;
+  for (const facts::BusbwRow& row : table->rows)
+    if (row.health == "healthy" && !row.average && row.time_us && *row.time_us > 0)
+      curves[row.source + '|' + system_of(row) + '|' + row.nccl_version + '|' + row.collective +
+             '|' + std::to_string(static_cast<int>(row.buffers)) + '|' + row.note]
+          .emplace(row.bytes, *row.time_us);
+  HeldOutSum large, small;
+  int used = 0;
+  for (const auto& [name, curve] : curves) {
+    if (curve.size() < 8) continue;
+    std::vector<std::pair<std::uint64_t, double>> all(curve.begin(), curve.end());
+    bool doubles = true;
+    for (std::size_t i = 1; i < all.size(); ++i) doubles &= all[i].first == 2 * all[i - 1].first;
+    if (!doubles) continue;
+    ++used;
+    for (std::size_t half : {0u, 1u}) {
+      std::vector<predict::nccl::CurvePoint> seen;
+      for (std::size_t i = half; i < all.size(); i += 2)
+        seen.push_back({.bytes = static_cast<std::int64_t>(all[i].first), .us = all[i].second});
+      const predict::nccl::Curve made(fit_curve(seen), seen);
+      for (std::size_t i = 1 - half; i < all.size(); i += 2) {
+        if (i == 0 || i + 1 == all.size()) continue;  // beyond the sizes that were seen
+        const double error = made.time_us(static_cast<double>(all[i].first)) / all[i].second - 1;
+        HeldOutSum& sum = all[i].first >= kLongFrom ? large : small;
+        ++sum.n;
+        sum.within += std::abs(error) <= 0.1;
+      }
+    }
+  }
+  EXPECT_GT(used, 10);
+  hold("half the sizes left out, published x2 curves, from 1 MiB", large, "at least 97 %", 0.93);
+  hold("half the sizes left out, published x2 curves, below", small, "at least 85 %", 0.95);
 }
 
 }  // namespace
