@@ -223,6 +223,15 @@ Checked<void> give_graphs(const facts::NcclGraphs& graphs, const std::string& fi
   return {};
 }
 
+Checked<void> open_cluster(Workbench bench, const NcclVariant& variant, NcclSubject& out) {
+  out.cluster = RY_TRY(bench.cluster(variant.file));
+  const int hosts = std::max(1, out.cluster->server.domain_servers);
+  out.system = RY_TRY(
+      system_of(model::nccl::topology_of(*out.cluster), std::min(hosts, out.cluster->servers)));
+  if (!variant.nodes) out.options.nodes = std::max(1, out.cluster->servers / hosts);
+  return {};
+}
+
 }  // namespace
 
 Checked<NcclSubject> open_subject(const NcclVariant& variant, const Given& given, const Io& io,
@@ -255,11 +264,7 @@ Checked<NcclSubject> open_subject(const NcclVariant& variant, const Given& given
     if (!out.system_known) return out;
   } else {
     Workbench bench = RY_TRY(Workbench::open(given, io));
-    out.cluster = RY_TRY(bench.cluster(variant.file));
-    const int hosts = std::max(1, out.cluster->server.domain_servers);
-    out.system = RY_TRY(
-        system_of(model::nccl::topology_of(*out.cluster), std::min(hosts, out.cluster->servers)));
-    if (!variant.nodes) out.options.nodes = std::max(1, out.cluster->servers / hosts);
+    RY_TRY(open_cluster(std::move(bench), variant, out));
   }
 
   const std::string graphs =

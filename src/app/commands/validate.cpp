@@ -127,9 +127,10 @@ Exit ranking(const Given& given, Io& io) {
   return Exit::ok;
 }
 
-Checked<std::vector<facts::BusbwRow>> busbw_rows(const std::string& path, const std::string& shown,
+Checked<std::vector<facts::BusbwRow>> busbw_rows(const std::string& path, const Workbench& bench,
                                                  std::vector<report::Input>& inputs) {
   auto bytes = read_file(path);
+  const std::string shown = bench.shown(path);
   if (!bytes) return as_problems(std::move(bytes).error());
   inputs.push_back(report::input_of(shown, *bytes));
   return RY_TRY(intake::read_busbw_csv({shown, *bytes})).rows;
@@ -159,7 +160,7 @@ Exit page(const Given& given, Io& io) {
   out += "\n## Ranking of layouts\n\n" + report::to_markdown(report::table_of(order));
   std::vector<report::Input> busbw_inputs;
   const std::string busbw = validation_folder(given, io) + "/nccl_busbw.csv";
-  const auto rows = busbw_rows(busbw, loaded->bench.shown(busbw), busbw_inputs);
+  const auto rows = busbw_rows(busbw, loaded->bench, busbw_inputs);
   if (!rows) return refuse(rows.error(), io);
   const auto collectives = judge::validate_nccl(
       *rows, *rows, loaded->bench.calibration().collectives, loaded->bench.catalog());
@@ -186,12 +187,12 @@ Exit nccl(const Given& given, Io& io) {
   if (!priors) return refuse(priors.error(), io);
   const std::string shipped = validation_folder(given, io) + "/nccl_busbw.csv";
   std::vector<report::Input> inputs;
-  const auto published = busbw_rows(shipped, bench->shown(shipped), inputs);
+  const auto published = busbw_rows(shipped, *bench, inputs);
   if (!published) return refuse(published.error(), io);
   std::vector<facts::BusbwRow> rows;
   Problems problems;
   for (const std::string& file : given.list("FILE")) {
-    const auto read = busbw_rows(file, bench->shown(file), inputs);
+    const auto read = busbw_rows(file, *bench, inputs);
     if (read)
       rows.insert(rows.end(), read->begin(), read->end());
     else

@@ -23,10 +23,10 @@ constexpr double kNvlsInside = 25, kNvlsTreeHop = 20.9;
 constexpr double kLl128Payload = 0.92;      // of a 128-byte line [NCCL: 120/128 and its own 0.92]
 constexpr double kNvlinkOfReference = 450;  // GB/s: the fill's time is given for NVLink 4
 constexpr double kSingleGpuSlot = 0.9;      // of a slot's encoded rate that one NIC's GPU takes
-constexpr double kSimpleChannel = 21, kLl128Channel = 15.8, kLlChannel = 8;  // GB/s a channel, H200
-constexpr double kChannelSoftness = 2.6;  // q of ((c r)^-q + R^-q)^(-1/q) [h200_nccl_sweep]
-constexpr double kKernelGap = 1.5;        // us between kernels of a graph, H200 [h200_kernels]
-constexpr int kPairwiseSteps = 2;         // that do not overlap in an all-to-all
+constexpr double kChannel = 21;             // GB/s of one channel, Simple, H200 [h200_nccl_sweep]
+constexpr double kChannelSoftness = 2.6;    // q of ((c r)^-q + R^-q)^(-1/q) [h200_nccl_sweep]
+constexpr double kKernelGap = 1.5;          // us between kernels of a graph, H200 [h200_kernels]
+constexpr int kPairwiseSteps = 2;           // that do not overlap in an all-to-all
 
 bool reduces_all(Collective what) { return what == Collective::all_reduce; }
 bool pairwise(Collective what) {
@@ -112,7 +112,7 @@ class Law {
                                 (s_.peer_to_peer ? 1 : p_[Parameter::pcie_host])
                           : gb(s_.nvlink) * p_[ring_share(s_.sm)];
       if (pair) rate *= p_[Parameter::all_to_all];
-      rate = capped(rate, kSimpleChannel);
+      rate = capped(rate);
       inside_ = (pair ? (s_.gpus - 1.0) / ranks_ : factor) * kb_ / rate;
     }
     if (s_.domains < 2) return;
@@ -126,10 +126,10 @@ class Law {
   }
 
   /// Few channels are few SMs. The rate of one is Hopper's; other GPUs in proportion to their link.
-  double capped(double rate, double channel) {
+  double capped(double rate) {
     if (q_.channels <= 0 || rate <= 0) return rate;
     const double scale = pcie_ ? 1.0 : gb(s_.nvlink) / kNvlinkOfReference;
-    const double few = q_.channels * channel * scale;
+    const double few = q_.channels * kChannel * scale;
     const double out =
         std::pow(std::pow(few, -kChannelSoftness) + std::pow(rate, -kChannelSoftness),
                  -1 / kChannelSoftness);
@@ -150,13 +150,13 @@ class Law {
   }
 
   /// The pipeline of chunks fills over the first part of the transfer.
-  double fill(double transfer, double span) const {
+  void set_fill(TimeParts& way, double span) const {
     const bool all = reduces_all(q_.what);
-    const double t = all ? transfer : 2 * transfer;
+    const double t = all ? way.transfer : 2 * way.transfer;
     const double grown = t * p_[Parameter::fill_span] / (t + p_[Parameter::fill_span]);
     const double power = p_[Parameter::fill_power];
-    return (all ? 1 : p_[Parameter::fill_gather]) * std::pow(span, 1 - power) *
-           std::pow(grown, power);
+    way.fill =
+        (all ? 1 : p_[Parameter::fill_gather]) * std::pow(span, 1 - power) * std::pow(grown, power);
   }
   double span_inside() const {
     if (pcie_) return p_[Parameter::fill_pcie];
@@ -175,16 +175,15 @@ class Law {
     TimeParts way{.algorithm = a, .protocol = p};
     const double inside = tree && !pcie_ ? inside_ / p_[Parameter::tree_inside] : inside_;
     const double network = tree ? tree_network_ : ring_network_;
-    double transfer = std::max(inside, network);
+    way.transfer = std::max(inside, network);
     way.network_binds = network > inside;
     way.latency = tree ? tree_latency(i) : ring_latency(i);
     if (p == Protocol::ll) {
-      transfer /= p_[s_.domains == 1 ? Parameter::ll_one : Parameter::ll_many];
+      way.transfer /= p_[s_.domains == 1 ? Parameter::ll_one : Parameter::ll_many];
     } else {
-      if (p == Protocol::ll128) transfer /= kLl128Payload;
-      way.fill = fill(transfer, span_inside() + span_network());
+      if (p == Protocol::ll128) way.transfer /= kLl128Payload;
+      set_fill(way, span_inside() + span_network());
     }
-    way.transfer = transfer;
     offer(way);
   }
 
@@ -222,7 +221,7 @@ class Law {
     way.transfer = std::max(inside, tree_network_);
     way.latency = p_[Parameter::hop] * kNvlsInside +
                   (s_.domains > 1 ? latency_network_ * 2 * depth_ * kNvlsTreeHop : 0);
-    way.fill = fill(way.transfer, span_inside() * p_[Parameter::fill_nvls] + span_network());
+    set_fill(way, span_inside() * p_[Parameter::fill_nvls] + span_network());
     offer(way);
   }
 
@@ -269,7 +268,8 @@ double bus_factor(Collective what, int ranks) {
   }
 }
 
-SpeedOfLight speed_of_light(const Platform& s, Collective what) {
+SpeedOfLight speed_of_light(const Platform& platform, Collective what) {
+  const Platform& s = platform;
   const int n = s.ranks();
   const bool pcie = s.inside == Inside::pcie;
   SpeedOfLight out{.bus_gb_per_s = std::numeric_limits<double>::infinity()};
