@@ -196,7 +196,7 @@ Checked<void> give_graphs(const facts::NcclGraphs& graphs, const std::string& fi
   Problems problems;
   for (const facts::NcclGraph& g : graphs.graphs) {
     if (g.id < 0 || g.id >= predict::nccl::kGraphs || g.list.empty()) continue;
-    auto graph = predict::nccl::graph_of(g.id, g.pattern, out.system);
+    auto graph = predict::nccl::empty_graph({g.id, g.pattern}, out.system);
     graph.channels = g.channels;
     graph.intra = static_cast<float>(g.speed_intra);
     graph.inter = static_cast<float>(g.speed_inter);
@@ -207,14 +207,15 @@ Checked<void> give_graphs(const facts::NcclGraphs& graphs, const std::string& fi
          {std::pair{&g.type_intra, &graph.type_intra}, {&g.type_inter, &graph.type_inter}})
       if (const auto read = predict::nccl::path_type_named(*text)) *type = *read;
     graph.channels = std::min(graph.channels, static_cast<int>(g.list.size()));
-    for (int c = 0; c < graph.channels; ++c)
-      if (const auto wrong_dev =
-              predict::nccl::add_channel(graph, g.list[static_cast<std::size_t>(c)].gpus,
-                                         g.list[static_cast<std::size_t>(c)].nets, out.system))
-        problems.push_back({.at = g.list[static_cast<std::size_t>(c)].at,
+    for (int c = 0; c < graph.channels; ++c) {
+      const auto& channel = g.list[static_cast<std::size_t>(c)];
+      if (const auto wrong_dev = predict::nccl::add_channel(
+              graph, {.gpus = channel.gpus, .nets = channel.nets}, out.system))
+        problems.push_back({.at = channel.at,
                             .expected = "devices of this system, each GPU once",
                             .found = *wrong_dev,
                             .hint = "NCCL refuses a graph file of another machine"});
+    }
     out.options.given[static_cast<std::size_t>(g.id)] = std::move(graph);
   }
   if (graphs.graphs.empty())

@@ -121,8 +121,10 @@ float between_sockets(const CpuData& cpu) {
 }
 
 /// Two-level Broadcom switches carry full rate across all ports; NCCL folds them into one.
-/// `level` 0 is the upper switch, 1 the ones below. [NCCL 2.28: getBcmGen in topo.cc]
-int broadcom_generation(std::uint64_t device, std::uint64_t level) {
+/// [NCCL 2.28: getBcmGen in topo.cc]
+enum class Tier : std::uint8_t { upper, lower };
+int broadcom_generation(std::uint64_t device, Tier tier) {
+  const std::uint64_t level = tier == Tier::lower ? 1 : 0;
   const std::uint64_t family = device & 0xfffffffffffff000;
   if (family == 0x1000c0101000a000) return 4;
   if (family == (0x1000c03010000000 | level * 0x1000)) return 5;
@@ -350,7 +352,7 @@ class Builder {
     for (bool again = true; again;) {
       again = false;
       for (const NodeIndex upper : out_.of_kind[static_cast<int>(NodeKind::pci)]) {
-        const int generation = broadcom_generation(devices_[upper], 0);
+        const int generation = broadcom_generation(devices_[upper], Tier::upper);
         if (generation == 0) continue;
         for (const NodeIndex lower : take_switches_below(upper, generation))
           hand_over(lower, upper);
@@ -366,7 +368,7 @@ class Builder {
     std::erase_if(out_.nodes[upper].links, [&](LinkIndex l) {
       const NodeIndex to = out_.links[l].to;
       if (out_.nodes[to].kind != NodeKind::pci ||
-          broadcom_generation(devices_[to], 1) != generation)
+          broadcom_generation(devices_[to], Tier::lower) != generation)
         return false;
       taken.push_back(to);
       return true;

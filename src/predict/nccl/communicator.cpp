@@ -8,7 +8,6 @@ namespace railyard::predict::nccl {
 namespace {
 
 using model::nccl::CpuArch;
-using model::nccl::CpuVendor;
 using model::nccl::System;
 
 constexpr std::size_t at(Algorithm a) { return static_cast<std::size_t>(a); }
@@ -141,19 +140,22 @@ class SetUp {
 
   void set_threads() {
     const Settings& settings = comm_.options.settings;
-    const auto rounded = [](std::optional<int> asked, int least, int most, int usual) {
+    struct Limits {
+      int least = 0, most = 0;
+    };
+    const auto rounded = [](std::optional<int> asked, Limits limits, int usual) {
       if (!asked) return usual;
-      return *asked % kWarp != 0 ? most : std::clamp(*asked, least, most);
+      return *asked % kWarp != 0 ? limits.most : std::clamp(*asked, limits.least, limits.most);
     };
     const Graph& ring = comm_.graphs[at(GraphId::ring)];
     const bool slow = double{ring.intra} * ring.channels <= kPciBandwidth;
     for (const Algorithm a : {Algorithm::tree, Algorithm::ring}) {
       auto& of = comm_.threads[at(a)];
-      of[at(Protocol::ll)] = rounded(settings.threads, 2 * kWarp, kLlThreads, kLlThreads);
+      of[at(Protocol::ll)] = rounded(settings.threads, {2 * kWarp, kLlThreads}, kLlThreads);
       of[at(Protocol::ll128)] =
-          rounded(settings.ll128_threads, kLl128Threads / 4, kLl128Threads, kLl128Threads);
+          rounded(settings.ll128_threads, {kLl128Threads / 4, kLl128Threads}, kLl128Threads);
       of[at(Protocol::simple)] =
-          rounded(settings.threads, 2 * kWarp, kSimpleThreads,
+          rounded(settings.threads, {2 * kWarp, kSimpleThreads},
                   a == Algorithm::ring && slow ? kSimpleThreads / 2 : kSimpleThreads);
     }
     for (const Algorithm a : {Algorithm::collnet_direct, Algorithm::collnet_chain, Algorithm::nvls,
@@ -161,7 +163,6 @@ class SetUp {
       comm_.threads[at(a)][at(Protocol::simple)] = kOtherThreads;
 
     // PAT keeps no thread count of its own, so its channels are never shrunk.
-
     for (auto& of : comm_.thread_thresholds) of = {kLlThreshold, kLl128Threshold, kSimpleThreshold};
     comm_.thread_thresholds[at(Algorithm::ring)][at(Protocol::ll)] *= comm_.inputs.ranks;
     for (const Algorithm a : {Algorithm::collnet_direct, Algorithm::collnet_chain})

@@ -31,8 +31,10 @@ void add_crossovers(const Communicator& comm, Function f, SizeChoice low, const 
       auto choice = choose(comm, f, middle);
       if (choice && same(choice->pick, low.choice->pick))
         below = middle;
+      else if (choice)
+        above = {.bytes = middle, .choice = std::move(choice)};
       else
-        above = {.bytes = middle, .choice = choice ? std::move(choice) : high.choice};
+        above = {.bytes = middle, .choice = high.choice};
     }
     out.push_back({.bytes = above.bytes, .before = low.choice->pick, .after = above.choice->pick});
     low = std::move(above);
@@ -128,8 +130,8 @@ FunctionStory story(const Communicator& comm, Function function,
 }
 
 std::vector<NetUse> network_use(const model::nccl::System& system, const Settings& settings) {
-  constexpr int kMostChannels = 64;
   std::vector<NetUse> out;
+  std::vector<int> head;  // the device of a GPU's first channel, -1: none
   if (system.nets().empty()) return out;
   const Paths paths(system, settings);
   const auto device = [&](int n) {
@@ -138,22 +140,18 @@ std::vector<NetUse> network_use(const model::nccl::System& system, const Setting
   std::vector<int> first(system.nets().size(), 0);
   for (int g = 0; g < static_cast<int>(system.gpus().size()); ++g) {
     NetUse use{.gpu = g, .dev = system.nodes[system.gpus()[static_cast<std::size_t>(g)]].gpu.dev};
-    const int head = paths.net_of(g, 0);
-    if (head >= 0) {
-      ++first[static_cast<std::size_t>(head)];
-      use.type = paths.gpu_to_net(g, head).type;
-      use.gpu_direct = paths.gpu_direct(g, head);
-      for (int c = 0; c < kMostChannels; ++c) {
-        const int n = paths.net_of(g, c);
-        if (c > 0 && n == head) break;
-        use.nets.push_back(device(n));
-      }
+    const std::vector<int> used = paths.nets_used(g);
+    for (const int n : used) use.nets.push_back(device(n));
+    head.push_back(used.empty() ? -1 : used.front());
+    if (!used.empty()) {
+      ++first[static_cast<std::size_t>(used.front())];
+      use.type = paths.gpu_to_net(g, used.front()).type;
+      use.gpu_direct = paths.gpu_direct(g, used.front());
     }
     out.push_back(std::move(use));
   }
-  for (NetUse& use : out)
-    if (const int head = paths.net_of(use.gpu, 0); head >= 0)
-      use.sharing = first[static_cast<std::size_t>(head)];
+  for (std::size_t g = 0; g < out.size(); ++g)
+    if (head[g] >= 0) out[g].sharing = first[static_cast<std::size_t>(head[g])];
   return out;
 }
 

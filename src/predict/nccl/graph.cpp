@@ -30,17 +30,17 @@ const char* name(GraphId id) {
   return kNames[static_cast<std::size_t>(id)];
 }
 
-Graph graph_of(int id, int pattern, const model::nccl::System& system) {
-  Graph out{.collnet = id == 2 || id == 4, .gpus = static_cast<int>(system.gpus().size())};
-  if (pattern >= 1 && pattern <= 6) out.pattern = static_cast<Pattern>(pattern);
+Graph empty_graph(GraphKind kind, const model::nccl::System& system) {
+  Graph out{.collnet = kind.id == 2 || kind.id == 4,
+            .gpus = static_cast<int>(system.gpus().size())};
+  if (kind.pattern >= 1 && kind.pattern <= 6) out.pattern = static_cast<Pattern>(kind.pattern);
   return out;
 }
 
-std::optional<std::string> add_channel(Graph& graph, const std::vector<std::int64_t>& gpus,
-                                       const std::vector<std::int64_t>& nets,
+std::optional<std::string> add_channel(Graph& graph, ChannelDevices devices,
                                        const model::nccl::System& system) {
   std::vector<std::int16_t> order;
-  for (const std::int64_t dev : gpus) {
+  for (const std::int64_t dev : devices.gpus) {
     const auto index = gpu_with(system, dev);
     if (!index) return "GPU " + std::to_string(dev & kLocal);
     if (std::find(order.begin(), order.end(), *index) != order.end())
@@ -53,10 +53,10 @@ std::optional<std::string> add_channel(Graph& graph, const std::vector<std::int6
     return std::to_string(order.size()) + " GPUs";
   order.resize(static_cast<std::size_t>(graph.gpus), order.front());
   std::array<std::int16_t, 2> ends{-1, -1};
-  for (std::size_t i = 0; i < std::min<std::size_t>(nets.size(), 2); ++i) {
-    const auto index = net_with(system, nets[i]);
+  for (std::size_t i = 0; i < std::min<std::size_t>(devices.nets.size(), 2); ++i) {
+    const auto index = net_with(system, devices.nets[i]);
     if (!index && !system.nets().empty())
-      return "network device " + std::to_string(nets[i] & kLocal);
+      return "network device " + std::to_string(devices.nets[i] & kLocal);
     if (index) ends[i] = static_cast<std::int16_t>(*index);
   }
   graph.order.insert(graph.order.end(), order.begin(), order.end());

@@ -48,12 +48,20 @@ struct Graph {
   int net(int channel, int end) const { return nets[static_cast<std::size_t>(channel * 2 + end)]; }
 };
 
-/// An empty graph of the kind that a graph file numbers so.
-Graph graph_of(int id, int pattern, const model::nccl::System& system);
-/// Adds a channel given by device numbers, as graph files have them. Returns what does not fit the
-/// system, and then adds nothing.
-std::optional<std::string> add_channel(Graph& graph, const std::vector<std::int64_t>& gpus,
-                                       const std::vector<std::int64_t>& nets,
+/// How a graph file numbers a graph. [NCCL 2.28: id and pattern of <graph>]
+struct GraphKind {
+  int id = 0, pattern = 0;
+};
+/// An empty graph of that kind.
+Graph empty_graph(GraphKind kind, const model::nccl::System& system);
+
+/// A channel by device numbers, as graph files have it.
+struct ChannelDevices {
+  const std::vector<std::int64_t>& gpus;
+  const std::vector<std::int64_t>& nets;
+};
+/// Adds a channel. Returns what does not fit the system, and then adds nothing.
+std::optional<std::string> add_channel(Graph& graph, ChannelDevices devices,
                                        const model::nccl::System& system);
 
 }  // namespace railyard::predict::nccl

@@ -36,12 +36,16 @@ PathType joined(PathType a, PathType b) {
 constexpr std::array<NodeKind, 4> kEnds{NodeKind::cpu, NodeKind::gpu, NodeKind::net,
                                         NodeKind::nvswitch};
 
-/// The bits of `value` below a power of two, in reverse.
-int mirrored(int value, int power) {
-  int out = 0;
-  for (int mirror = power >> 1, bit = 1; bit < power; bit <<= 1, mirror >>= 1)
-    if (value & bit) out |= mirror;
-  return out;
+/// What a path becomes that goes on from `node` over `link` to `far`.
+PathType extended(const Path& path, const Node& node, const Link& link, const Node& far) {
+  PathType type = type_of(link.kind);
+  if (node.kind == NodeKind::pci && far.kind == NodeKind::pci) type = PathType::pxb;
+  if (link.kind == LinkKind::pci && (node.kind == NodeKind::cpu || far.kind == NodeKind::cpu))
+    type = PathType::phb;
+  if (node.kind == NodeKind::gpu && path.type == PathType::nvl && type == PathType::nvl &&
+      path.hops() > 0)
+    type = PathType::nvb;
+  return std::max(path.type, type);
 }
 
 }  // namespace
@@ -86,14 +90,7 @@ void Paths::spread_from(NodeIndex base) {
         best.links.assign(1, link.reverse);
         best.links.insert(best.links.end(), path.links.begin(), path.links.end());
         best.gb_per_s = rate;
-        PathType type = type_of(link.kind);
-        if (node.kind == NodeKind::pci && far.kind == NodeKind::pci) type = PathType::pxb;
-        if (link.kind == LinkKind::pci && (node.kind == NodeKind::cpu || far.kind == NodeKind::cpu))
-          type = PathType::phb;
-        if (node.kind == NodeKind::gpu && path.type == PathType::nvl && type == PathType::nvl &&
-            best.hops() > 1)
-          type = PathType::nvb;
-        best.type = std::max(path.type, type);
+        best.type = extended(path, node, link, far);
         if (std::find(next.begin(), next.end(), link.to) == next.end()) next.push_back(link.to);
       }
     }
@@ -245,9 +242,9 @@ Nearest Paths::nearest_gpus(int n) const {
                     [&](NodeIndex g) -> const Path& { return between(net(n), g); });
 }
 
-int Paths::net_of(int g, int channel) const {
+std::vector<int> Paths::nets_used(int g) const {
   const std::vector<int> nets = nearest_nets(g).devices;
-  if (nets.empty()) return -1;
+  if (nets.empty()) return {};
   const int count = static_cast<int>(nets.size());
   int each = count;
   switch (settings_.net_devices.policy) {
@@ -257,20 +254,28 @@ int Paths::net_of(int g, int channel) const {
       break;
     }
     case NetDevices::Policy::all: break;
-    case NetDevices::Policy::most: each = std::min(settings_.net_devices.most, count); break;
+    case NetDevices::Policy::most: each = std::clamp(settings_.net_devices.most, 1, count); break;
   }
-  int at = std::max(system_->nodes[gpu(g)].gpu.dev, 0);
-  if (std::has_single_bit(static_cast<unsigned>(count))) at = mirrored(at, count);
-  at += channel % each;
-  return nets[static_cast<std::size_t>(at % count)];
+  int start = std::max(system_->nodes[gpu(g)].gpu.dev, 0);
+  if (std::has_single_bit(static_cast<unsigned>(count))) {
+    int mirrored = 0;  // the bits below `count` in reverse
+    for (int mirror = count >> 1, bit = 1; bit < count; bit <<= 1, mirror >>= 1)
+      if (start & bit) mirrored |= mirror;
+    start = mirrored;
+  }
+  std::vector<int> out;
+  for (int c = 0; c < each; ++c) out.push_back(nets[static_cast<std::size_t>((start + c) % count)]);
+  return out;
 }
 
 int Paths::find_gpu_beside(int n) const {
-  constexpr int kMostChannels = 64;
+  constexpr std::size_t kMostChannels = 64;
   const std::vector<int> gpus = nearest_gpus(n).devices;
-  for (int c = 0; c < kMostChannels; ++c)
-    for (const int g : gpus)
-      if (net_of(g, c) == n) return g;
+  std::vector<std::vector<int>> used;
+  for (const int g : gpus) used.push_back(nets_used(g));
+  for (std::size_t c = 0; c < kMostChannels; ++c)
+    for (std::size_t i = 0; i < gpus.size(); ++i)
+      if (!used[i].empty() && used[i][c % used[i].size()] == n) return gpus[i];
   return -1;
 }
 

@@ -48,9 +48,10 @@ class Paths {
 
   Nearest nearest_nets(int gpu) const;
   Nearest nearest_gpus(int net) const;
-  /// The network device that a GPU uses on a channel, or -1. Neighbouring GPUs start at devices
-  /// far apart (bit reversal), so that the channels of a node spread. [ncclTopoGetLocalNet]
-  int net_of(int gpu, int channel) const;
+  /// The network devices that a GPU uses, by channel and then from the start again. Neighbouring
+  /// GPUs start at devices far apart (bit reversal), so that the channels of a node spread.
+  /// [ncclTopoGetLocalNet]
+  std::vector<int> nets_used(int gpu) const;
   /// The GPU that uses a network device on its first channels, or -1.
   int gpu_beside(int net) const { return beside_[static_cast<std::size_t>(net)]; }
   /// Whether the NIC reads and writes this GPU's memory.

@@ -189,41 +189,51 @@ void ChannelWalk::start_at_network() {
     for (int other = 0; other < nets_; ++other)
       if (same_port(n, other)) net_left_[static_cast<std::size_t>(other)] -= whole;
 
-    const int beside = paths_.gpu_beside(n);
-    if (heads_only) {
-      bool taken = beside < 0 || channel >= count;
-      for (int c = 0; c < channel && !taken; ++c) taken = now_.gpu(c, 0) == beside;
-      if (!taken) {
-        lay_from(&net_gpu(n, beside), beside, 0, plan);
-        found = true;
-      }
-    } else if (channel > 0 && now_.same_channels) {
-      Plan again = plan;
-      again.order = Order::as_before;
-      const int g = before(0);
-      lay_from(&net_gpu(n, g), g, 0, again);
-    } else {
-      if (channel == 0 && !switched_) {
-        // A first answer in the order of the devices, on a budget of its own.
-        int own = kOrderOfDevicesBudget;
-        int* const shared = budget_;
-        budget_ = &own;
-        Plan in_order = plan;
-        in_order.order = Order::of_devices;
-        lay_from(&net_gpu(n, 0), 0, 0, in_order);
-        budget_ = shared;
-        if (own == -1) *budget_ = -1;
-      }
-      if (beside >= 0) lay_from(&net_gpu(n, beside), beside, 0, plan);
-      const Nearest near = paths_.nearest_gpus(n);
-      if (near.type != PathType::dis)
-        for (const int g : near.devices)
-          if (g != beside) lay_from(&net_gpu(n, g), g, 0, plan);
-    }
+    if (heads_only)
+      found = lay_head(n, plan);
+    else
+      lay_from_net(n, plan);
 
     for (int other = 0; other < nets_; ++other)
       if (same_port(n, other)) net_left_[static_cast<std::size_t>(other)] += whole;
   }
+}
+
+/// NVLS and CollNet: a channel for each device whose own GPU heads none yet.
+bool ChannelWalk::lay_head(int n, Plan plan) {
+  const int channel = now_.channels, beside = paths_.gpu_beside(n);
+  if (beside < 0 || channel >= static_cast<int>(nets_to_try(-1).size())) return false;
+  for (int c = 0; c < channel; ++c)
+    if (now_.gpu(c, 0) == beside) return false;
+  lay_from(&net_gpu(n, beside), beside, 0, plan);
+  return true;
+}
+
+void ChannelWalk::lay_from_net(int n, Plan plan) {
+  const int channel = now_.channels;
+  if (channel > 0 && now_.same_channels) {
+    plan.order = Order::as_before;
+    const int g = before(0);
+    lay_from(&net_gpu(n, g), g, 0, plan);
+    return;
+  }
+  if (channel == 0 && !switched_) {
+    // A first answer in the order of the devices, on a budget of its own.
+    int own = kOrderOfDevicesBudget;
+    int* const shared = budget_;
+    budget_ = &own;
+    Plan in_order = plan;
+    in_order.order = Order::of_devices;
+    lay_from(&net_gpu(n, 0), 0, 0, in_order);
+    budget_ = shared;
+    if (own == -1) *budget_ = -1;
+  }
+  const int beside = paths_.gpu_beside(n);
+  if (beside >= 0) lay_from(&net_gpu(n, beside), beside, 0, plan);
+  const Nearest near = paths_.nearest_gpus(n);
+  if (near.type == PathType::dis) return;
+  for (const int g : near.devices)
+    if (g != beside) lay_from(&net_gpu(n, g), g, 0, plan);
 }
 
 /// Goes to GPU `g` over `way` (none: starts there) and on from it.
@@ -259,7 +269,7 @@ void ChannelWalk::at_gpu(int g, int step, Plan plan) {
   else if (step < gpus_ - 1)
     to_next_gpu(g, step, plan);
   else if (step == plan.first)
-    to_first_gpu(g, step, plan);
+    to_first_gpu(g, plan);
   else
     at_gpu(g, gpus_, {.order = plan.order});
 }
@@ -302,10 +312,10 @@ void ChannelWalk::to_next_gpu(int g, int step, Plan plan) {
   for (int i = 0; i < count; ++i) lay_from(&gpu_gpu(g, next[i]), next[i], step + 1, plan);
 }
 
-void ChannelWalk::to_first_gpu(int g, int step, Plan plan) {
+void ChannelWalk::to_first_gpu(int g, Plan plan) {
   const Walk& way = gpu_gpu(g, now_.gpu(now_.channels, 0));
   if (way.type >= PathType::dis || !allowed(way, now_.type_intra) || !take(way, intra_)) return;
-  at_gpu(now_.gpu(now_.channels, 0), step + 1,
+  at_gpu(now_.gpu(now_.channels, 0), plan.first + 1,
          {.network = plan.network, .first = -1, .order = plan.order});
   give(way, intra_);
 }
@@ -476,28 +486,19 @@ std::vector<int> ChannelWalk::list_nets(int g) const {
     if (std::find(out.begin(), out.end(), n) == out.end()) out.push_back(n);
   };
   const int first = g < 0 ? 0 : g, last = g < 0 ? gpus_ : g + 1;
-  const auto most = static_cast<int>(kMostChannels);
+  std::vector<std::vector<int>> used;
+  std::size_t most = 0;
+  for (int gpu = first; gpu < last; ++gpu) {
+    used.push_back(paths_.nets_used(gpu));
+    most = std::max(most, used.back().size());
+  }
   if (system_.hosts > 1) {  // a rack of hosts: one device of every GPU first
-    std::vector<bool> done(system_.gpus().size(), false);
-    for (int c = 0; c < most; ++c)
-      for (int gpu = first; gpu < last; ++gpu) {
-        const auto i = static_cast<std::size_t>(gpu);
-        if (done[i]) continue;
-        const int n = paths_.net_of(gpu, c);
-        if (n < 0 || (c > 0 && n == paths_.net_of(gpu, 0)))
-          done[i] = true;
-        else
-          add(n);
-      }
+    for (std::size_t c = 0; c < most; ++c)
+      for (const std::vector<int>& of : used)
+        if (c < of.size()) add(of[c]);
   } else {
-    for (int gpu = first; gpu < last; ++gpu) {
-      const int head = paths_.net_of(gpu, 0);
-      for (int c = 0; c < most && head >= 0; ++c) {
-        const int n = paths_.net_of(gpu, c);
-        if (c > 0 && n == head) break;
-        add(n);
-      }
-    }
+    for (const std::vector<int>& of : used)
+      for (const int n : of) add(n);
   }
   for (int type = 0; type <= static_cast<int>(now_.type_inter); ++type)
     for (int gpu = first; gpu < last; ++gpu)

@@ -71,11 +71,13 @@ class ChannelWalk {
   void next_channel();
   void start_at_network();
   void start_inside();
+  bool lay_head(int n, Plan plan);
+  void lay_from_net(int n, Plan plan);
   void lay_from(const Walk* way, int g, int step, Plan plan);
   void at_gpu(int g, int step, Plan plan);
   void to_network(int g, int step, Plan plan);
   void to_next_gpu(int g, int step, Plan plan);
-  void to_first_gpu(int g, int step, Plan plan);
+  void to_first_gpu(int g, Plan plan);
   void try_nvls(int head);
   void try_collnet_direct(int head);
   void complete();
