@@ -16,9 +16,9 @@
 #include "fabric/machine.h"
 #include "model/job.h"
 #include "predict/calibration.h"
-#include "predict/nccl/collective_model.h"
 #include "predict/layer.h"
 #include "predict/memory.h"
+#include "predict/nccl/collective_model.h"
 #include "predict/pipeline.h"
 #include "predict/stages.h"
 
