@@ -73,9 +73,7 @@ class Reading {
     out_.findings.push_back(std::move(f));
     return out_.findings.back();
   }
-  static void also(NcclFinding& f, const Place& at) {
-    if (f.evidence.size() < kMostEvidence && at.line > 0) f.evidence.push_back({.at = at});
-  }
+  static void also(NcclFinding& f, const Place& at) { add_evidence(f, {.at = at}); }
   void rule_out(std::string_view hypothesis, std::string why) {
     if (!out_.witness.shown.contains(hypothesis))
       out_.witness.ruled_out.emplace(hypothesis, std::move(why));

@@ -23,6 +23,7 @@ const std::vector<NcclRule>& nccl_rules() {
       {"nccl-wrong-results", error, fault, "nccl-version-or-setting", "results are wrong"},
       {"nccl-test-failed", error, fault, "hang-or-crash", "the program reports a failure"},
       {"nccl-unstable", warning, speed, "roce-lossy", "the same size takes very different times"},
+      {"nccl-collapse", warning, speed, "fabric-path", "bus bandwidth falls as messages grow"},
       {"nccl-dip", note, speed, "nccl-version-or-setting", "a smaller size takes longer"},
       {"nccl-slow-host", warning, speed, "fabric-path", "slow pairs have a host in common"},
       {"nccl-slow-pair", warning, speed, "fabric-path", "the same test, other hosts: slower"},
@@ -63,6 +64,7 @@ const std::vector<NcclRule>& nccl_rules() {
       {"nccl-rdma-device", warning, speed, "rdma-not-used", "an RDMA device cannot be opened"},
       {"nccl-mismatch", error, fault, "nccl-version-or-setting", "ranks do not fit together"},
       {"nccl-interface", error, fault, "wrong-nic", "no usable network interface"},
+      {"nccl-affinity", warning, speed, "cpu-binding", "a job has fewer CPUs than another"},
       {"nccl-iommu", warning, speed, "pcie-peer-path", "the IOMMU translates between devices"},
       {"nccl-warning", warning, fault, "hang-or-crash", "another warning of NCCL"},
       {"nccl-consequence", note, word, "hang-or-crash", "follows from an earlier failure"},
@@ -82,6 +84,15 @@ NcclFinding nccl_finding(std::string_view rule, std::string cause, std::string f
           .kind = known->kind,
           .cause = std::move(cause),
           .fix = std::move(fix)};
+}
+
+void add_evidence(NcclFinding& finding, facts::Where where) {
+  constexpr std::size_t kMost = 4;
+  const bool known = std::ranges::any_of(finding.evidence, [&](const facts::Where& e) {
+    return e.at.file == where.at.file && e.at.line == where.at.line;
+  });
+  if (!known && where.at.line > 0 && finding.evidence.size() < kMost)
+    finding.evidence.push_back(std::move(where));
 }
 
 }  // namespace railyard::judge

@@ -50,7 +50,7 @@ const std::vector<NcclRule>& nccl_rules();
 /// With what nccl_rules() says of it. An unknown rule is our mistake.
 NcclFinding nccl_finding(std::string_view rule, std::string cause, std::string fix);
 
-/// At most so many places of a finding are kept.
-inline constexpr std::size_t kMostEvidence = 4;
+/// One more line that shows it; the first four are kept, each once.
+void add_evidence(NcclFinding& finding, facts::Where where);
 
 }  // namespace railyard::judge

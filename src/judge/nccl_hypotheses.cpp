@@ -125,8 +125,9 @@ void add_network(const Platform& healthy, int nics, std::vector<Family>& out) {
         with_ports(healthy, share, fmt::format("a NIC's slot at {} of its rate", what)));
   out.push_back(std::move(slot));
 
+  // RoCE spreads flows by hash, so that two may meet on one uplink even between two nodes.
   constexpr int kManyDomains = 4;
-  if (healthy.domains >= kManyDomains) {
+  if (healthy.domains >= kManyDomains || healthy.network == Network::roce) {
     Family fabric{.id = "fabric",
                   .topic = "fabric-path",
                   .fix =
@@ -192,6 +193,9 @@ void add_inside(const Platform& healthy, std::vector<Family>& out) {
   }
 }
 
+/// Beyond a factor of 20 a point is odd, not telling.
+constexpr double kMostOff = 3;
+
 /// Each further member of a family could fit by chance.
 constexpr double kPerMember = 0.006;
 
@@ -204,7 +208,7 @@ double misfit(const MeasuredCurve& curve, const Platform& platform, int channels
     const double us = predict::nccl::time_of(platform, question(curve, p, channels), priors).total;
     if (!std::isfinite(us) || us <= 0 || p.us <= 0) continue;
     const double w = weight(p.bytes);
-    sum += w * std::min(1.0, std::abs(std::log(p.us / us)));
+    sum += w * std::min(kMostOff, std::abs(std::log(p.us / us)));
     weights += w;
   }
   return weights > 0 ? sum / weights : 0;
@@ -225,7 +229,7 @@ std::vector<NcclHypothesis> hypotheses_of(const MeasuredCurve& curve, const Plat
                         .topic = family.topic,
                         .fix = family.fix,
                         .settle = family.settle,
-                        .misfit = 2};
+                        .misfit = 2 * kMostOff};
     for (const Member& m : family.members) {
       const double off = misfit(curve, m.platform, m.channels, priors);
       if (off >= best.misfit) continue;

@@ -35,7 +35,7 @@ struct NcclHypothesis {
   std::string_view topic = {};  ///< class of the cause
   std::string what = {};        ///< with the value that fits best: "4 of 8 NICs' worth of ports"
   std::string_view fix = {}, settle = {};
-  double misfit = 0;   ///< weighted mean of |log(measured / expected)|, each at most 1
+  double misfit = 0;   ///< weighted mean of |log(measured / expected)|, each at most 3
   double plateau = 0;  ///< GB/s of bus bandwidth that it expects at the largest size
   double loss = 1;     ///< its time over the healthy one, at the largest size
   Standing standing = Standing::open;

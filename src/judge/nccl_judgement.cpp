@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <charconv>
 #include <cmath>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -42,32 +45,106 @@ NcclSite site_of(const std::vector<RunMachine>& machines, const NcclMaterial& ma
   return out;
 }
 
-/// The largest of the other usual sets of NICs with which the run would be healthy.
-void try_other_nics(const facts::CollectiveRun& run, RunMachine& machine, NcclJudgedRun& judged,
-                    const Priors& priors, std::vector<NcclFinding>& findings) {
-  for (const RunMachine::Other& other : machine.other_nics) {
-    RunMachine changed = machine;
-    changed.platform->ports = other.ports;
-    NcclJudgedRun again = nccl::judged_run(run, changed, priors);
-    int fast = 0, of_long = 0;
-    for (const NcclJudgedSize& s : again.sizes)
-      if (s.bytes >= nccl::kLong) {
-        ++of_long;
-        fast += s.verdict == NcclVerdict::fast;
-      }
-    if (again.slow || fast * 2 > of_long) continue;
+/// Runs on other usual NICs than were assumed: the largest set with which all runs of the kind of
+/// machine would be healthy. One run alone could hide another's fault.
+void try_other_nics(const NcclMaterial& material, const Priors& priors,
+                    std::vector<RunMachine>& machines, std::vector<NcclJudgedRun>& runs,
+                    std::vector<NcclFinding>& findings) {
+  std::vector<std::size_t> asked;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (!machines[i].other_nics.empty()) asked.push_back(i);
+  if (std::ranges::none_of(asked, [&](std::size_t i) { return runs[i].slow; })) return;
+  const std::size_t sets = machines[asked.front()].other_nics.size();
+  for (std::size_t set = 0; set < sets; ++set) {
+    std::vector<RunMachine> changed;
+    std::vector<NcclJudgedRun> again;
+    bool fits = true;
+    for (const std::size_t i : asked) {
+      if (machines[i].other_nics.size() != sets) return;
+      changed.push_back(machines[i]);
+      changed.back().platform->ports = machines[i].other_nics[set].ports;
+      again.push_back(nccl::judged_run(material.runs[i], changed.back(), priors));
+      int fast = 0, of_long = 0;
+      for (const NcclJudgedSize& s : again.back().sizes)
+        if (s.bytes >= nccl::kLong) {
+          ++of_long;
+          fast += s.verdict == NcclVerdict::fast;
+        }
+      fits &= !again.back().slow && fast * 2 <= of_long;
+    }
+    if (!fits) continue;
+    const auto& other = changed.front().other_nics[set];
     NcclFinding f = nccl_finding(
         "nccl-fits-other-nics",
-        fmt::format("slow for {}, healthy for {}", machine.assumed.front(), other.what),
+        fmt::format("slow for {}, healthy for {}", changed.front().assumed.front(), other.what),
         "name the machine with --system; with the larger NICs half of them, or half their rate, "
         "is missing");
     f.confidence = 0.5;
     f.settle = "a topology file (NCCL_TOPO_DUMP_FILE) or a log with NCCL_DEBUG=INFO";
-    if (!again.sizes.empty()) f.evidence.push_back({.at = again.sizes.back().at});
+    if (!again.front().sizes.empty()) add_evidence(f, {.at = again.front().sizes.back().at});
     findings.push_back(std::move(f));
-    again.assumed.front() = other.what + ": what the numbers fit (say --system)";
-    judged = std::move(again);
-    machine = std::move(changed);
+    for (std::size_t k = 0; k < asked.size(); ++k) {
+      again[k].assumed.front() = other.what + ": what the numbers fit (say --system)";
+      runs[asked[k]] = std::move(again[k]);
+      machines[asked[k]] = std::move(changed[k]);
+    }
+    return;
+  }
+}
+
+/// CPUs of a mask "ff,ffffffff" or of a list "0-7,16-23".
+int cpus_of(const std::string& affinity) {
+  int out = 0;
+  const bool list = affinity.contains('-');
+  for (std::size_t i = 0; i < affinity.size();) {
+    if (!list) {
+      const auto digit = std::string_view("0123456789abcdef").find(affinity[i++]);
+      if (digit != std::string_view::npos) out += std::popcount(digit);
+      continue;
+    }
+    int first = 0, last = 0;
+    const char* const end = affinity.data() + affinity.size();
+    auto [at, bad] = std::from_chars(affinity.data() + i, end, first);
+    if (bad != std::errc()) return 0;
+    last = first;
+    if (at != end && *at == '-') at = std::from_chars(at + 1, end, last).ptr;
+    out += last - first + 1;
+    i = static_cast<std::size_t>(at - affinity.data()) + 1;
+  }
+  return out;
+}
+
+/// The same GPU of the same host with half of the CPUs, or fewer, in another log.
+void compare_affinity(const std::vector<facts::NcclRun>& logs, std::vector<NcclFinding>& out) {
+  struct Bound {
+    int cpus = 0;
+    std::string mask = {};
+    Place at = {};
+  };
+  std::map<std::pair<std::string, int>, std::pair<Bound, Bound>> least_most;
+  for (const facts::NcclRun& log : logs)
+    for (const auto& c : log.communicators) {
+      const int cpus = cpus_of(c.affinity);
+      if (cpus == 0 || c.process < 0) continue;
+      const Bound bound{.cpus = cpus, .mask = c.affinity, .at = c.at};
+      auto& [least, most] = least_most[{log.processes[static_cast<std::size_t>(c.process)].host,
+                                        c.cuda_device.value_or(0)}];
+      if (least.cpus == 0 || cpus < least.cpus) least = bound;
+      if (cpus > most.cpus) most = bound;
+    }
+  for (const auto& [gpu, bounds] : least_most) {
+    const auto& [least, most] = bounds;
+    if (least.cpus * 2 > most.cpus) continue;
+    NcclFinding f = nccl_finding(
+        "nccl-affinity",
+        fmt::format("GPU {} of {} has {} CPUs ({}) in one log and {} ({}) in another", gpu.second,
+                    gpu.first, least.cpus, least.mask, most.cpus, most.mask),
+        "all cores beside the GPU for its rank (srun --cpus-per-task, --cpu-bind=none; the "
+        "container's cpuset)");
+    f.confidence = 0.7;
+    add_evidence(f, {.at = least.at});
+    add_evidence(f, {.at = most.at});
+    out.push_back(std::move(f));
     return;
   }
 }
@@ -109,8 +186,9 @@ void settle(std::vector<NcclFinding>& from_logs, const std::vector<NcclJudgedRun
 
 void rank(std::vector<NcclFinding>& findings) {
   const auto key = [](const NcclFinding& f) {
-    return std::tuple(f.rule == "nccl-wrong-results", f.severity, f.kind != NcclKind::word,
-                      std::lround(f.loss * 10), f.confidence);
+    const double weight = f.loss > 1 ? std::log(f.loss) * f.confidence : 0;
+    return std::tuple(f.rule == "nccl-wrong-results", f.severity, f.kind != NcclKind::word, weight,
+                      f.confidence);
   };
   std::ranges::stable_sort(
       findings, [&](const NcclFinding& a, const NcclFinding& b) { return key(a) > key(b); });
@@ -147,14 +225,17 @@ NcclJudgement judge_nccl(const NcclMaterial& material, const Priors& priors) {
     merge(witness, std::move(evidence.witness));
     std::ranges::move(evidence.findings, std::back_inserter(from_logs));
   }
+  compare_affinity(material.logs, from_logs);
   for (const auto& id : witness.shown) witness.ruled_out.erase(std::string(id));
+
+  for (std::size_t i = 0; i < material.runs.size(); ++i)
+    out.runs.push_back(nccl::judged_run(material.runs[i], machines[i], priors));
+  if (witness.shown.empty()) try_other_nics(material, priors, machines, out.runs, out.findings);
 
   bool rccl = false;
   for (std::size_t i = 0; i < material.runs.size(); ++i) {
     const auto& run = material.runs[i];
-    NcclJudgedRun judged = nccl::judged_run(run, machines[i], priors);
-    if (judged.slow && witness.shown.empty())
-      try_other_nics(run, machines[i], judged, priors, out.findings);
+    NcclJudgedRun& judged = out.runs[i];
     if (judged.slow && judged.platform) {
       const MeasuredCurve curve = nccl::curve_of(judged, machines[i]);
       judged.healthy_misfit = misfit(curve, *judged.platform, 0, priors);
@@ -177,9 +258,16 @@ NcclJudgement judge_nccl(const NcclMaterial& material, const Priors& priors) {
       out.findings.back().evidence.push_back({.at = run.at});
       out.findings.back().confidence = 1;
     }
-    out.runs.push_back(std::move(judged));
   }
-  std::ranges::move(nccl::compare_runs(out.runs), std::back_inserter(out.findings));
+  std::vector<NcclFinding> compared = nccl::compare_runs(out.runs);
+  // What equal runs show needs no assumption on the machine; what rests on one comes behind.
+  constexpr double kAssumed = 0.15;
+  for (std::size_t i = 0; i < out.runs.size() && !compared.empty(); ++i)
+    for (NcclFinding& f : out.findings)
+      if (f.rule == "nccl-slow" && !out.runs[i].assumed.empty() && !f.evidence.empty() &&
+          f.evidence.front().at.file == out.runs[i].at.file)
+        f.confidence = kAssumed;
+  std::ranges::move(compared, std::back_inserter(out.findings));
   settle(from_logs, out.runs);
   for (NcclFinding& f : from_logs)
     if (f.rule != "nccl-rccl" || !rccl) out.findings.push_back(std::move(f));

@@ -26,9 +26,7 @@ std::string size_text(std::int64_t bytes) {
   return fmt::format("{} {}", bytes, units[unit]);
 }
 
-void add_evidence(NcclFinding& f, const Place& at) {
-  if (f.evidence.size() < kMostEvidence) f.evidence.push_back({.at = at});
-}
+void show(NcclFinding& f, const Place& at) { add_evidence(f, {.at = at}); }
 
 void wrong_results(const facts::CollectiveRun& run, std::vector<NcclFinding>& out) {
   const bool counted = run.out_of_bounds.value_or(0) > 0;
@@ -42,14 +40,13 @@ void wrong_results(const facts::CollectiveRun& run, std::vector<NcclFinding>& ou
     f.expected = "no wrong element (nccl-tests -c 1)";
     f.settle = "the same test with NCCL_PROTO=Simple, and with NCCL_ALGO=Ring; NCCL_DEBUG=INFO";
     for (const auto& p : run.points)
-      if (p.wrong.value_or(0) > 0.5)
-        add_evidence(f, {.file = run.at.file, .line = p.line, .column = 1});
-    if (f.evidence.empty()) add_evidence(f, run.at);
+      if (p.wrong.value_or(0) > 0.5) show(f, {.file = run.at.file, .line = p.line, .column = 1});
+    if (f.evidence.empty()) show(f, run.at);
     out.push_back(std::move(f));
   } else if (run.failed) {
     NcclFinding f = nccl_finding("nccl-test-failed", "the program says that it failed",
                                  "the lines behind the table; NCCL_DEBUG=INFO");
-    add_evidence(f, run.at);
+    show(f, run.at);
     f.confidence = 0.8;
     out.push_back(std::move(f));
   }
@@ -83,7 +80,7 @@ void unstable(const NcclJudgedRun& run, std::vector<NcclFinding>& out) {
       see(dip.gain(), dip.at);
       collapse = true;
     }
-  if (seen.empty() || (seen.size() < 2 && worst < kLarge)) return;
+  if (run.ranks == 1 || seen.empty() || (seen.size() < 2 && worst < kLarge)) return;
   std::ranges::stable_sort(seen, [](const auto& x, const auto& y) { return x.first > y.first; });
   NcclFinding f = nccl_finding(
       "nccl-unstable",
@@ -97,8 +94,51 @@ void unstable(const NcclJudgedRun& run, std::vector<NcclFinding>& out) {
   f.expected = "equal sizes within 30 %";
   f.confidence = 0.5;
   if (run.nodes == 1) f.topic = "throttling";
-  for (const auto& [factor, at] : seen) add_evidence(f, at);
+  // An erratic curve has no plateau that a steady fault would explain.
+  if (collapse && run.slow && run.plateau)
+    for (const NcclJudgedSize& s : run.sizes)
+      if (s.bytes >= kLong) f.loss = std::max(f.loss, s.ratio());
+  for (const auto& [factor, at] : seen) show(f, at);
   out.push_back(std::move(f));
+}
+
+/// A healthy bus bandwidth rises with the size. Where all larger sizes get less than half of what a
+/// smaller one got, something fills up.
+bool collapse(const NcclJudgedRun& run, std::vector<NcclFinding>& out) {
+  constexpr std::int64_t kMiddle = 1 << 20;
+  constexpr double kHalf = 0.5;
+  const NcclJudgedSize *peak = nullptr, *first = nullptr, *last = nullptr;
+  for (const NcclJudgedSize& s : run.sizes)
+    if (s.bytes >= kMiddle && (!peak || s.busbw > peak->busbw)) peak = &s;
+  if (!peak || run.nodes == 1 || run.ranks == 1) return false;
+  int below = 0;
+  for (const NcclJudgedSize& s : run.sizes) {
+    if (s.bytes <= peak->bytes) continue;
+    if (s.busbw > kHalf * peak->busbw) {
+      if (first) return false;
+      continue;
+    }
+    if (s.buffers != peak->buffers) continue;
+    if (!first) first = &s;
+    last = &s;
+    ++below;
+  }
+  if (below < 2) return false;
+  NcclFinding f = nccl_finding(
+      "nccl-collapse",
+      fmt::format("bus bandwidth falls from {:.1f} GB/s at {} to {:.1f} at {}: the network does "
+                  "not bear long bursts",
+                  peak->busbw, size_text(peak->bytes), last->busbw, size_text(last->bytes)),
+      "the test inside one leaf and across; pause, ECN marks and drops of the switches on the way; "
+      "adaptive routing");
+  f.loss = std::max(last->ratio(), peak->busbw / last->busbw);
+  f.expected = "a bus bandwidth that rises with the size, to its plateau";
+  f.confidence = 0.6;
+  f.settle = "two samples of the port counters during the test; pairs of nodes";
+  show(f, first->at);
+  show(f, peak->at);
+  out.push_back(std::move(f));
+  return true;
 }
 
 void dips(const NcclJudgedRun& run, std::vector<NcclFinding>& out) {
@@ -119,7 +159,7 @@ void dips(const NcclJudgedRun& run, std::vector<NcclFinding>& out) {
                            size_text(worst->faster_bytes));
   f.confidence = worst->change.empty() ? 0.4 : 0.7;
   f.settle = "NCCL_DEBUG_SUBSYS=TUNING: the algorithm and protocol of each call";
-  add_evidence(f, worst->at);
+  show(f, worst->at);
   out.push_back(std::move(f));
 }
 
@@ -140,6 +180,8 @@ void slow(const NcclJudgedRun& run, std::vector<NcclFinding>& out) {
   std::string fix = "the test on one node, then on pairs of nodes; NCCL_DEBUG=INFO";
   NcclFinding f = nccl_finding("nccl-slow", "", "");
   f.confidence = 0.4;
+  // Where the NICs are assumed, so is the healthy time.
+  if (!run.assumed.empty()) f.confidence = 0.25;
   const NcclHypothesis* best = nullptr;
   for (const NcclHypothesis& h : run.hypotheses)
     if (h.standing != Standing::ruled_out && !best) best = &h;
@@ -165,10 +207,10 @@ void slow(const NcclJudgedRun& run, std::vector<NcclFinding>& out) {
   f.expected =
       fmt::format("{:.1f} us ({:.1f} to {:.1f}), {:.1f} GB/s: law on {}", worst->expected_us,
                   worst->low_us, worst->high_us, worst->expected_busbw, run.known_from);
-  add_evidence(f, worst->at);
+  show(f, worst->at);
   for (const NcclJudgedSize& s : run.sizes)
     if (run.first_slow && s.bytes == *run.first_slow && s.at.line != worst->at.line) {
-      add_evidence(f, s.at);
+      show(f, s.at);
       break;
     }
   out.push_back(std::move(f));
@@ -200,7 +242,7 @@ void host_slow(const NcclJudgedRun& run, std::vector<NcclFinding>& out) {
   f.expected = fmt::format("{:.0f} us: host time of such GPUs", worst->expected_us);
   f.confidence = 0.5;
   f.settle = "the test in CUDA graphs (-G 20): what then remains is not the host";
-  add_evidence(f, worst->at);
+  show(f, worst->at);
   out.push_back(std::move(f));
 }
 
@@ -285,8 +327,8 @@ NcclFinding tell_apart(const std::vector<Compared>& slow, const std::vector<Comp
     out.settle = "ten runs with the hosts and switches of each";
   }
   out.loss = factor;
-  add_evidence(out, slow.front().size->at);
-  add_evidence(out, fast.back().size->at);
+  show(out, slow.front().size->at);
+  show(out, fast.back().size->at);
   return out;
 }
 
@@ -296,8 +338,10 @@ std::vector<NcclFinding> findings_of(const facts::CollectiveRun& run, const Nccl
                                      const predict::nccl::Priors& /*priors*/) {
   std::vector<NcclFinding> out;
   wrong_results(run, out);
-  slow(judged, out);
-  unstable(judged, out);
+  if (!collapse(judged, out)) {
+    slow(judged, out);
+    unstable(judged, out);
+  }
   dips(judged, out);
   host_slow(judged, out);
   return out;

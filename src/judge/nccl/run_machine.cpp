@@ -81,6 +81,15 @@ void from_system(const NcclMaterial& material, int nics_logged, std::optional<Ne
   }
 }
 
+/// The best bus bandwidth of long messages.
+double best_busbw(const facts::CollectiveRun& run) {
+  constexpr std::uint64_t kLong = 32 << 20;
+  double out = 0;
+  for (const auto& p : run.points)
+    if (p.bytes >= kLong) out = std::max(out, p.busbw_gbs);
+  return out;
+}
+
 std::string many(double count, double gb_per_s) {
   return fmt::format("{:.0f} x {:.0f} Gb/s", count, gb_per_s * 8);
 }
@@ -93,25 +102,41 @@ void from_names(const facts::CollectiveRun& run, int nics_logged, std::optional<
   for (const auto& d : run.devices)
     if (product_of(d.name) != product) return;
   const int per_node = out.ranks / out.nodes;
-  const bool rack = product.starts_with("gb") && per_node <= 4;
-  Platform p = server_of(product, rack ? out.ranks : per_node);
+  const double best = best_busbw(run);
+  // Trays of a rack share NVLink unless they are run without it; a bus bandwidth that the trays'
+  // NICs cannot give tells. A tray has a NIC for each of its four GPUs.
+  const bool trays = product.starts_with("gb") && per_node <= 4 && out.nodes > 1;
+  const auto usual = usual_nics(known->sm);
+  Platform p = server_of(product, trays ? out.ranks : per_node);
   p.domains = std::max(1, out.ranks / p.gpus);
+  bool rack = trays;
+  if (trays && p.domains == 1) {
+    Platform apart = server_of(product, per_node);
+    apart.inside = per_node > 1 ? Inside::nvswitch : Inside::none;
+    apart.domains = out.nodes;
+    apart.network = network.value_or(Network::infiniband);
+    apart.ports = per_node * usual.back().gb_per_s * GBps;
+    if (best < predict::nccl::speed_of_light(apart, *out.what).bus_gb_per_s) {
+      p = apart;
+      rack = false;
+    }
+  }
   out.from = "the device names";
   if (p.inside == Inside::pcie)
     out.assumed.push_back(fmt::format("PCIe Gen{} x16 slots, no NVLink bridges", p.sm < 80   ? 3
                                                                                  : p.sm < 90 ? 4
                                                                                              : 5));
   if (p.domains > 1) {
-    const auto usual = usual_nics(p.sm);
     const bool server = known->nvlink > 0 && !product.contains("pcie");
     if (usual.empty() || (!server && nics_logged == 0)) return;  // cards: any NIC is possible
     constexpr int kServerGpus = 8;
     const double share = std::min(1.0, static_cast<double>(p.gpus) / kServerGpus);
     const double rate = usual.front().gb_per_s;
-    if (nics_logged > 0) {
+    const int used = std::min(nics_logged, per_node * 2);  // a GPU takes a few of many NICs
+    p.ports = used * rate * GBps;
+    // A cut-off log lists fewer NICs than the server has; no system is faster than its ports.
+    if (nics_logged > 0 && best < predict::nccl::speed_of_light(p, *out.what).bus_gb_per_s) {
       out.nics = nics_logged;
-      const int used = std::min(nics_logged, per_node * 2);  // a GPU takes a few of many NICs
-      p.ports = used * rate * GBps;
       out.assumed.push_back(many(used, rate) +
                             " of NICs a node: as many as the log lists, rate of "
                             "such servers");

@@ -16,8 +16,9 @@ using facts::NcclWarning;
 
 struct Known {
   std::string_view has = {};   ///< in the text
-  std::string_view also = {};  ///< in the text or in the source file, when not empty
+  std::string_view also = {};  ///< in the text too, when not empty
   std::string_view rule = {}, topic = {}, cause = {}, fix = {};
+  std::string_view source = {};  ///< in the name of the source file, when not empty
 };
 
 // The first that matches counts. [NCCL 2.4 to 2.30: WARN in src/; aws-ofi-nccl; RCCL]
@@ -43,9 +44,9 @@ constexpr Known kKnown[] = {
     {"NVLink SHARP", "bind", "nccl-nvswitch-state", "",
      "NVLink multicast could not be set up: fabric manager or NVSwitch in a stale state",
      "restart the fabric manager with all GPUs idle; NCCL_NVLS_ENABLE=0 to go on without"},
-    {"Cuda failure", "nvls", "nccl-nvswitch-state", "",
+    {"Cuda failure", "", "nccl-nvswitch-state", "",
      "NVLink multicast could not be set up: fabric manager or NVSwitch in a stale state",
-     "restart the fabric manager with all GPUs idle; NCCL_NVLS_ENABLE=0 to go on without"},
+     "restart the fabric manager with all GPUs idle; NCCL_NVLS_ENABLE=0 to go on without", "nvls"},
     {"P2P is disabled between NVLINK", "", "nccl-nvswitch-state", "",
      "the driver does not let NVLink neighbours reach each other",
      "nvidia-smi topo -p2p r; nvidia-smi nvlink -s; MIG, confidential computing, fabric manager"},
@@ -75,7 +76,7 @@ constexpr Known kKnown[] = {
     {"find any optimal provider", "", "nccl-rdma-device", "",
      "libfabric offers no provider for the network plugin",
      "fi_info -p efa inside the container; install the EFA libraries there"},
-    {"async event", "port", "nccl-port-event", "", "a port of a NIC lost its link",
+    {"async", "port error", "nccl-port-event", "", "a port of a NIC lost its link",
      "cable, transceiver and switch port; ibstat, ethtool, the switch's log"},
     {"local access violation", "", "nccl-connection-failed", "mtu",
      "the NIC met a request that does not fit: MTUs that differ, or memory it may not reach",
@@ -134,8 +135,7 @@ bool has(std::string_view text, std::string_view part) {
 
 const Known* known(const NcclWarning& w) {
   for (const Known& k : kKnown)
-    if (has(w.text, k.has) && (k.also.empty() || has(w.text, k.also) || has(w.source, k.also)))
-      return &k;
+    if (has(w.text, k.has) && has(w.text, k.also) && has(w.source, k.source)) return &k;
   return nullptr;
 }
 
@@ -146,7 +146,7 @@ std::string_view subnet(std::string_view gid) {
 }
 
 std::string_view word_after(std::string_view text, std::string_view key) {
-  const std::size_t at = text.find(key);
+  const std::size_t at = text.rfind(key);  // "local GID index 3, local GID ::ffff:10.0.5.1"
   if (at == std::string_view::npos) return {};
   const std::string_view rest = text.substr(at + key.size());
   return rest.substr(0, rest.find_first_of(" ,;"));
@@ -247,8 +247,7 @@ void merge(std::vector<NcclFinding>& all, NcclFinding one) {
   for (NcclFinding& f : all)
     if (f.rule == one.rule && f.topic == one.topic &&
         (f.cause == one.cause || one.kind == NcclKind::word)) {
-      for (facts::Where& w : one.evidence)
-        if (f.evidence.size() < kMostEvidence) f.evidence.push_back(std::move(w));
+      for (const facts::Where& w : one.evidence) add_evidence(f, w);
       return;
     }
   all.push_back(std::move(one));
