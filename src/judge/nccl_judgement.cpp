@@ -56,6 +56,7 @@ void try_other_nics(const NcclMaterial& material, const Priors& priors,
   if (std::ranges::none_of(asked, [&](std::size_t i) { return runs[i].slow; })) return;
   const std::size_t sets = machines[asked.front()].other_nics.size();
   for (std::size_t set = 0; set < sets; ++set) {
+    constexpr double kTooFast = 0.9;  // these ports could not have given it
     std::vector<RunMachine> changed;
     std::vector<NcclJudgedRun> again;
     bool fits = true;
@@ -68,7 +69,7 @@ void try_other_nics(const NcclMaterial& material, const Priors& priors,
       for (const NcclJudgedSize& s : again.back().sizes)
         if (s.bytes >= nccl::kLong) {
           ++of_long;
-          fast += s.verdict == NcclVerdict::fast;
+          fast += s.ratio() < kTooFast;
         }
       fits &= !again.back().slow && fast * 2 <= of_long;
     }

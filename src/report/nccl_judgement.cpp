@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "report/nccl_expect.h"
 #include "report/nccl_explain.h"
@@ -57,6 +58,37 @@ std::vector<Cell> cells(const NcclJudgedSize& s) {
           number_or_none(s.low_us > 0 ? per_us / s.low_us : 0),
           number_or_none(s.ratio()),
           Cell(judge::name(s.verdict))};
+}
+
+/// On the screen the band stands beside its middle; scripts get all numbers.
+Table screen_of(const NcclJudgedRun& run) {
+  Table out{.columns = {{"", "size", Align::right},
+                        {"", "buffers"},
+                        {"", "us", Align::right},
+                        {"", "busbw GB/s", Align::right},
+                        {"", "expected us", Align::right, 1},
+                        {"", "expected GB/s", Align::right},
+                        {"", "ratio", Align::right},
+                        {"", "verdict"}},
+            .rows = {}};
+  for (const NcclJudgedSize& s : run.sizes) {
+    const double per_us = s.expected_us > 0 ? s.expected_busbw * s.expected_us : 0;
+    out.add({Cell(static_cast<double>(s.bytes), show_size(s.bytes)), Cell(buffers_text(s.buffers)),
+             Cell(s.us), Cell(s.busbw), number_or_none(s.expected_us),
+             per_us > 0
+                 ? Cell(s.expected_busbw, fmt::format("{} ({} - {})", show_number(s.expected_busbw),
+                                                      show_number(per_us / s.high_us),
+                                                      show_number(per_us / s.low_us)))
+                 : Cell(),
+             s.ratio() > 0 ? Cell(s.ratio(), fmt::format("{:.2f}", s.ratio())) : Cell(),
+             Cell(judge::name(s.verdict))});
+  }
+  constexpr std::ptrdiff_t kMeasured = 4;  // the columns before what is expected
+  if (!run.platform) {
+    out.columns.erase(out.columns.begin() + kMeasured, out.columns.end());
+    for (auto& row : out.rows) row.erase(row.begin() + kMeasured, row.end());
+  }
+  return out;
 }
 
 std::vector<Column> size_columns() {
@@ -128,12 +160,12 @@ std::string tail(const NcclJudgedRun& run, int width) {
     say("dip: " + dip_text(run.dips[i]));
   if (run.dips.size() > kDips) say(fmt::format("and {} smaller ones", run.dips.size() - kDips));
   if (!run.hypotheses.empty()) {
-    say(fmt::format("what would give this curve (a healthy system is off by {:.0f} %):",
-                    100 * run.healthy_misfit));
+    say(fmt::format("what would give this curve (a healthy system misses it by a factor {:.2f}):",
+                    std::exp(run.healthy_misfit)));
     for (std::size_t i = 0; i < std::min(kShownHypotheses, run.hypotheses.size()); ++i) {
       const NcclHypothesis& h = run.hypotheses[i];
-      std::string text = fmt::format("  {}. {}: off by {:.0f} %, plateau {} GB/s", i + 1, h.what,
-                                     100 * h.misfit, show_number(h.plateau));
+      std::string text = fmt::format("  {}. {}: misses by a factor {:.2f}, plateau {} GB/s", i + 1,
+                                     h.what, std::exp(h.misfit), show_number(h.plateau));
       if (!h.why.empty()) text += fmt::format(", {}: {}", standing_text(h.standing), h.why);
       say(text);
     }
@@ -190,9 +222,7 @@ std::string to_text(const NcclJudgement& judgement, int width) {
   std::string out;
   for (const NcclJudgedRun& run : judgement.runs) {
     out += head(run);
-    Table table{.columns = size_columns(), .rows = {}};
-    for (const NcclJudgedSize& s : run.sizes) table.add(cells(s));
-    out += to_text(table, width) + tail(run, width) + '\n';
+    out += to_text(screen_of(run), width) + tail(run, width) + '\n';
   }
   for (const NcclFinding& f : judgement.findings) out += finding_text(f, width);
   if (judgement.findings.empty()) out += "nothing wrong\n";

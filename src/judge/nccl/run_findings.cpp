@@ -204,9 +204,9 @@ void slow(const NcclJudgedRun& run, std::vector<NcclFinding>& out) {
   f.cause = std::move(cause);
   f.fix = std::move(fix);
   f.loss = ratio;
-  f.expected =
-      fmt::format("{:.1f} us ({:.1f} to {:.1f}), {:.1f} GB/s: law on {}", worst->expected_us,
-                  worst->low_us, worst->high_us, worst->expected_busbw, run.known_from);
+  f.expected = fmt::format(
+      "{:.1f} us ({:.1f} to {:.1f}), {:.1f} GB/s: the time law on a machine known from {}",
+      worst->expected_us, worst->low_us, worst->high_us, worst->expected_busbw, run.known_from);
   show(f, worst->at);
   for (const NcclJudgedSize& s : run.sizes)
     if (run.first_slow && s.bytes == *run.first_slow && s.at.line != worst->at.line) {

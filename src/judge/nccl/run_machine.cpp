@@ -110,12 +110,12 @@ void from_names(const facts::CollectiveRun& run, int nics_logged, std::optional<
   Platform p = server_of(product, trays ? out.ranks : per_node);
   p.domains = std::max(1, out.ranks / p.gpus);
   bool rack = trays;
-  if (trays && p.domains == 1) {
+  if (trays) {
     Platform apart = server_of(product, per_node);
     apart.inside = per_node > 1 ? Inside::nvswitch : Inside::none;
     apart.domains = out.nodes;
     apart.network = network.value_or(Network::infiniband);
-    apart.ports = per_node * usual.back().gb_per_s * GBps;
+    apart.ports = per_node * usual.front().gb_per_s * GBps;
     if (best < predict::nccl::speed_of_light(apart, *out.what).bus_gb_per_s) {
       p = apart;
       rack = false;
