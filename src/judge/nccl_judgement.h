@@ -73,6 +73,7 @@ struct NcclJudgedRun {
   std::vector<NcclDip> dips = {};               ///< worst first
   std::optional<std::int64_t> first_slow = {};  ///< from here on most sizes are slow
   std::optional<NcclPlateau> plateau = {};
+  bool in_job = false;  ///< of a job, not of a test: times hold the wait for late ranks
   bool slow = false;
   double healthy_misfit = 0;
   std::vector<NcclHypothesis> hypotheses = {};  ///< best first, where the run is slow

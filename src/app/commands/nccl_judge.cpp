@@ -154,6 +154,7 @@ std::vector<Command> nccl_judge_commands() {
                        network_option(),
                        {.name = "--fail-on",
                         .value = Value::choice,
+                        .placeholder = "SEVERITY",
                         .summary = "exit code 1 from this severity on",
                         .choices = {"error", "warning", "note", "never"},
                         .fallback = "warning"}},

@@ -94,6 +94,12 @@ void unstable(const NcclJudgedRun& run, std::vector<NcclFinding>& out) {
   f.expected = "equal sizes within 30 %";
   f.confidence = 0.5;
   if (run.nodes == 1) f.topic = "throttling";
+  if (run.in_job) {
+    f.severity = NcclSeverity::note;
+    f.topic = "";
+    f.fix = "ranks that come late: the time in the kernel holds the wait for them; compare ranks";
+    f.settle = "the records of all ranks, and nccl-tests on the same nodes";
+  }
   // An erratic curve has no plateau that a steady fault would explain.
   if (collapse && run.slow && run.plateau)
     for (const NcclJudgedSize& s : run.sizes)

@@ -184,7 +184,12 @@ RunMachine machine_of(const facts::CollectiveRun& run, const NcclMaterial& mater
     if (out.nodes == 0) out.nodes = judge::nodes_of(log);
   }
   if (out.rccl || split || !out.what) return out;
-  if (material.machine.system) from_system(material, nics, network, out);
+  if (material.machine.system) {
+    from_system(material, nics, network, out);
+    if (!out.platform)
+      out.unused = fmt::format("{} does not fit {} ranks on {} nodes and was not used",
+                               material.machine.from, out.ranks, out.nodes);
+  }
   if (!out.platform && !run.devices.empty()) from_names(run, nics, network, out);
   return out;
 }

@@ -31,6 +31,7 @@ struct RunMachine {
     std::string what = {};
   };
   std::vector<Other> other_nics = {};
+  std::string unused = {};  ///< why the system that was given is not it
   bool rccl = false;
 };
 

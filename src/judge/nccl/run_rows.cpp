@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "predict/nccl/expect.h"
@@ -18,11 +19,6 @@ using predict::Collective;
 using predict::nccl::Platform;
 using predict::nccl::Priors;
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[(values.size() - 1) / 2];
-}
-
 /// Equal sizes of a run (repeated cycles, a job's own calls) become one.
 std::vector<NcclJudgedSize> sizes_of(const facts::CollectiveRun& run) {
   std::map<std::pair<int, std::int64_t>, std::vector<const facts::CollectiveTiming*>> by_size;
@@ -34,17 +30,17 @@ std::vector<NcclJudgedSize> sizes_of(const facts::CollectiveRun& run) {
     NcclJudgedSize size{.at = {.file = run.at.file, .line = points.front()->line, .column = 1},
                         .bytes = key.second,
                         .buffers = points.front()->buffers};
-    std::vector<double> us, bus;
+    std::vector<std::pair<double, double>> times;  // with the bus bandwidth
     for (const auto* p : points) {
-      us.push_back(p->time_us);
-      bus.push_back(p->busbw_gbs);
+      times.emplace_back(p->time_us, p->busbw_gbs);
       if (p->time_us_min && p->time_us_max && *p->time_us_min > 0)
         size.spread = std::max(size.spread, *p->time_us_max / *p->time_us_min);
     }
-    size.us = median(us);
-    size.busbw = median(bus);
-    const auto [least, most] = std::ranges::minmax(us);
-    if (least > 0) size.spread = std::max(size.spread, most / least);
+    std::ranges::sort(times);
+    std::tie(size.us, size.busbw) = times[(times.size() - 1) / 2];
+    // Of many, one in ten at either end may be an accident.
+    const std::size_t tail = times.size() / 10;
+    size.spread = std::max(size.spread, times[times.size() - 1 - tail].first / times[tail].first);
     out.push_back(size);
   }
   return out;
@@ -248,7 +244,8 @@ NcclJudgedRun judged_run(const facts::CollectiveRun& run, const RunMachine& mach
                     .platform = machine.platform,
                     .known_from = machine.from,
                     .assumed = machine.assumed,
-                    .sizes = sizes_of(run)};
+                    .sizes = sizes_of(run),
+                    .in_job = run.program == "NCCL Inspector"};
   if (machine.platform && machine.what) expect(machine, priors, out.sizes);
   find_dips(machine, priors, out);
   out.slow = is_slow(out.sizes);
