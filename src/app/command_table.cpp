@@ -10,6 +10,7 @@ std::vector<Command> compare_commands();
 std::vector<Command> completion_commands();
 std::vector<Command> demo_commands();
 std::vector<Command> help_commands();
+std::vector<Command> nccl_calibrate_commands();
 std::vector<Command> nccl_expect_commands();
 std::vector<Command> nccl_explain_commands();
 std::vector<Command> nccl_judge_commands();
@@ -26,6 +27,7 @@ std::vector<Command> standard_commands() {
            nccl_explain_commands,
            nccl_expect_commands,
            nccl_judge_commands,
+           nccl_calibrate_commands,
            validate_commands,
            topo_commands,
            catalog_commands,

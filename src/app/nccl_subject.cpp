@@ -16,6 +16,7 @@
 #include "model/nccl/topology_of_log.h"
 #include "model/nccl/topology_of_server.h"
 #include "predict/nccl/explain.h"
+#include "report/nccl_log.h"
 
 namespace railyard::app {
 
@@ -139,7 +140,7 @@ bool says_gpu_direct(const facts::NcclRun& run) {
 }
 
 /// What the log says of versions, variables and nodes, unless the command line says otherwise.
-Checked<void> open_log(Text text, const NcclVariant& variant, NcclSubject& out) {
+Checked<void> open_log(Text text, const NcclVariant& variant, Need need, NcclSubject& out) {
   facts::NcclRun run = intake::read_nccl_log(text);
   const int c = largest_communicator(run);
   const facts::NcclSystem* system = nullptr;
@@ -150,6 +151,12 @@ Checked<void> open_log(Text text, const NcclVariant& variant, NcclSubject& out) 
     system = &run.systems.front();
   const auto logged =
       system ? model::nccl::topology_of(*system, says_gpu_direct(run)) : std::nullopt;
+  if (!logged && need == Need::log) {
+    out.system_known = false;
+    out.log = std::move(run);
+    out.communicator = c;
+    return {};
+  }
   if (!logged)
     return std::unexpected(Problems{
         Problem{.at = {.file = std::string(text.file)},
@@ -164,6 +171,7 @@ Checked<void> open_log(Text text, const NcclVariant& variant, NcclSubject& out) 
                                               .found = "one of RCCL",
                                               .hint = "AMD's rules are not modelled"}});
   out.notes = logged->assumed;
+  out.notes.push_back("log: " + report::skipped_text(run));
   out.system = RY_TRY(system_of(logged->topology));
   if (!variant.version && !run.versions.empty())
     if (const auto version = predict::nccl::version_named(run.versions.front().text))
@@ -218,7 +226,7 @@ Checked<void> give_graphs(const facts::NcclGraphs& graphs, const std::string& fi
 }  // namespace
 
 Checked<NcclSubject> open_subject(const NcclVariant& variant, const Given& given, const Io& io,
-                                  std::vector<report::Input>& inputs) {
+                                  std::vector<report::Input>& inputs, Need need) {
   const auto bytes_of = [&](const std::string& path) -> Checked<std::string> {
     auto bytes = read_file(path);
     if (!bytes) return as_problems(std::move(bytes).error());
@@ -243,7 +251,8 @@ Checked<NcclSubject> open_subject(const NcclVariant& variant, const Given& given
     const auto topology = RY_TRY(intake::read_nccl_topology({variant.file, bytes}));
     out.system = RY_TRY(system_of(topology));
   } else if (intake::looks_like_nccl_log(bytes)) {
-    RY_TRY(open_log({variant.file, bytes}, variant, out));
+    RY_TRY(open_log({variant.file, bytes}, variant, need, out));
+    if (!out.system_known) return out;
   } else {
     Workbench bench = RY_TRY(Workbench::open(given, io));
     out.cluster = RY_TRY(bench.cluster(variant.file));
@@ -291,6 +300,7 @@ predict::nccl::Platform platform_of(const NcclSubject& subject, const Given& giv
 Option network_option() {
   return {.name = "--network",
           .value = Value::choice,
+          .placeholder = "KIND",
           .summary = "between nodes; default: as the cluster file, or infiniband",
           .choices = {"infiniband", "roce", "efa", "slingshot", "tcpx", "tcpxo", "sockets"}};
 }

@@ -2,6 +2,7 @@
 // What an `nccl` command talks about: a system that NCCL would see, from whatever describes it (a
 // topology file, a cluster file, a log of NCCL itself), and the options that change the decision.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ struct NcclSubject {
   std::optional<model::Cluster> cluster = {};  ///< where the file is one
   std::optional<facts::NcclRun> log = {};      ///< where the file is one
   int communicator = -1;                       ///< of the log: the one that is told
+  bool system_known = true;                    ///< not for a log without NCCL's GRAPH lines
 };
 
 /// The variant that the command line describes.
@@ -44,9 +46,11 @@ Checked<NcclVariant> variant_of(const Given& given);
 /// The variant with the changes of `--vs` on top.
 Checked<NcclVariant> changed(NcclVariant base, const std::vector<std::string>& changes);
 
-/// Reads the files of a variant; every file read is added to `inputs`.
+/// Reads the files of a variant; every file read is added to `inputs`. A log that does not say what
+/// NCCL saw of the machine is a problem, or with `Need::log` a subject without a system.
+enum class Need : std::uint8_t { system, log };
 Checked<NcclSubject> open_subject(const NcclVariant& variant, const Given& given, const Io& io,
-                                  std::vector<report::Input>& inputs);
+                                  std::vector<report::Input>& inputs, Need need = Need::system);
 
 /// The subject in hardware terms: a cluster file knows its network, for the others --network says.
 predict::nccl::Platform platform_of(const NcclSubject& subject, const Given& given);

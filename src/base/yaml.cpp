@@ -239,6 +239,18 @@ int second_document(std::string_view bytes) {
   return 0;
 }
 
+/// The first byte above 127 in a line that begins with %, or npos.
+std::size_t beyond_ascii_in_directive(std::string_view bytes) {
+  bool at_start = true, directive = false;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const auto c = static_cast<unsigned char>(bytes[i]);
+    if (at_start) directive = c == '%';
+    at_start = c == '\n' || c == '\r';
+    if (directive && c > 127) return i;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
 const Node* Node::find(std::string_view key) const {
@@ -264,6 +276,11 @@ Checked<Document> Document::parse(std::string file, std::string bytes) {
   if (const std::size_t zero = doc.bytes_.find('\0'); zero != std::string::npos)
     return as_problems(Text{doc.file_, doc.bytes_}.problem_at(zero, "text", "a zero byte",
                                                               "is this a binary file?"));
+  // libfyaml does not come back from a directive (a line that begins with %) with broken UTF-8.
+  // [libfyaml 0.7.12]
+  if (const std::size_t byte = beyond_ascii_in_directive(doc.bytes_); byte != std::string::npos)
+    return as_problems(Text{doc.file_, doc.bytes_}.problem_at(
+        byte, "ASCII in a line that begins with %", "another byte", "is this a YAML file?"));
 
   fy_diag_cfg diag_config;
   fy_diag_cfg_default(&diag_config);

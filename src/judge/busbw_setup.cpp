@@ -6,12 +6,12 @@
 #include <cctype>
 
 #include "judge/gpu_class.h"
+#include "predict/words.h"
 
 namespace railyard::judge {
 
 namespace {
 
-using predict::Collective;
 using predict::nccl::Inside;
 using predict::nccl::Network;
 using predict::nccl::Platform;
@@ -52,16 +52,6 @@ double port_rate(const std::string& nic, int sm) {
   }
   if (nic.contains("slingshot")) return 25;
   return sm >= 90 ? 50 : 25;
-}
-
-std::optional<Collective> collective_of(const std::string& name) {
-  if (name == "all_reduce") return Collective::all_reduce;
-  if (name == "all_gather") return Collective::all_gather;
-  if (name == "reduce_scatter") return Collective::reduce_scatter;
-  if (name == "alltoall" || name == "all_to_all") return Collective::all_to_all;
-  if (name == "broadcast") return Collective::broadcast;
-  if (name == "sendrecv" || name == "send_recv") return Collective::send;
-  return std::nullopt;
 }
 
 int gpus_of(const facts::BusbwRow& row) {
@@ -116,7 +106,7 @@ std::expected<BusbwSetup, std::string> setup_of(const facts::BusbwRow& row) {
   const std::string gpu = lower_case(row.gpu), intra = lower_case(row.intra);
   if (!row.gpus_per_node || !row.nodes) return std::unexpected("no number of GPUs and nodes");
   if (is_amd_gpu(gpu)) return std::unexpected("AMD GPUs run RCCL, which is not modelled");
-  const auto what = collective_of(row.collective);
+  const auto what = predict::collective_named(row.collective);
   if (!what) return std::unexpected("no law for the collective '" + row.collective + "'");
   BusbwSetup out{.platform = platform_of(row, gpu, intra),
                  .question = {.what = *what,

@@ -7,6 +7,7 @@
 
 #include "judge/busbw_setup.h"
 #include "judge/nccl_fit.h"
+#include "judge/nccl_own_estimate.h"
 
 namespace railyard::judge {
 
@@ -123,29 +124,42 @@ struct Share {
 NcclSizeClass size_class(const std::vector<NcclRow>& rows, std::string name, std::int64_t from,
                          std::int64_t to) {
   NcclSizeClass out{.name = std::move(name)};
-  std::vector<double> errors;
-  Share near, inside;
+  std::vector<double> errors, of_nccl, ours;
+  Share near, inside, nccl_near;
   for (const NcclRow& r : rows) {
     if (r.health != "healthy" || !r.error || r.bytes < from || (to > 0 && r.bytes >= to)) continue;
     errors.push_back(*r.error);
     near.add(std::abs(*r.error) <= kNear);
     inside.add(r.inside_band);
+    if (!r.nccl_us) continue;
+    of_nccl.push_back(*r.nccl_us / r.measured_us - 1);
+    ours.push_back(*r.error);
+    nccl_near.add(std::abs(of_nccl.back()) <= kNear);
   }
   out.n = static_cast<int>(errors.size());
   out.median = accuracy(errors, out.n).median;
   out.within_10pct = near.value();
   out.inside_band = inside.value();
+  out.nccl_n = static_cast<int>(of_nccl.size());
+  out.nccl_median = accuracy(of_nccl, out.nccl_n).median;
+  out.nccl_within_10pct = nccl_near.value();
+  out.same_rows_median = accuracy(ours, out.nccl_n).median;
   return out;
 }
 
 }  // namespace
 
 NcclValidation validate_nccl(const std::vector<facts::BusbwRow>& rows,
-                             const std::vector<facts::BusbwRow>& published, const Priors& priors) {
+                             const std::vector<facts::BusbwRow>& published, const Priors& priors,
+                             const model::Catalog& catalog) {
   const std::vector<Prepared> known = prepare(published), asked = prepare(rows);
   LeftOut left_out(known, priors);
   NcclValidation out;
-  for (const Prepared& p : asked) out.rows.push_back(judged(p, left_out.for_system(p.system)));
+  NcclOwnEstimate own(catalog);
+  for (const Prepared& p : asked) {
+    out.rows.push_back(judged(p, left_out.for_system(p.system)));
+    if (p.setup) out.rows.back().nccl_us = own.us(*p.row, *p.setup);
+  }
 
   std::vector<std::string> order;
   std::map<std::string, std::vector<double>> by_source;

@@ -17,8 +17,9 @@ struct NcclRow {
   std::string source = {}, system = {}, collective = {}, health = {};
   std::int64_t bytes = 0;
   double measured_us = 0, predicted_us = 0, low_us = 0, high_us = 0;
-  std::optional<double> error = {};  ///< predicted / measured - 1
-  std::string reason = {};           ///< why there is none
+  std::optional<double> error = {};    ///< predicted / measured - 1
+  std::optional<double> nccl_us = {};  ///< NCCL's own estimate, where its topology is known
+  std::string reason = {};             ///< why there is no error
   bool inside_band = false;
   bool flagged = false;  ///< too slow for a healthy system
 };
@@ -28,6 +29,9 @@ struct NcclSizeClass {
   std::string name = {};
   int n = 0;
   double median = 0, within_10pct = 0, inside_band = 0;
+  /// Rows with an estimate of NCCL's own, its errors there and ours.
+  int nccl_n = 0;
+  double nccl_median = 0, nccl_within_10pct = 0, same_rows_median = 0;
 };
 
 struct NcclValidation {
@@ -45,6 +49,6 @@ struct NcclValidation {
 /// `published`: the rows that the parameters may be fitted on, the file's own system left out.
 NcclValidation validate_nccl(const std::vector<facts::BusbwRow>& rows,
                              const std::vector<facts::BusbwRow>& published,
-                             const predict::nccl::Priors& priors);
+                             const predict::nccl::Priors& priors, const model::Catalog& catalog);
 
 }  // namespace railyard::judge

@@ -1,6 +1,7 @@
 #include "predict/calibration.h"
 
 #include "base/yaml.h"
+#include "predict/nccl/graph_memory.h"
 
 namespace railyard::predict {
 
@@ -144,6 +145,7 @@ Checked<Calibration> load_calibration(const std::string& path) {
   if (!problems.empty()) return std::unexpected(std::move(problems));
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  out.graphs = std::make_shared<nccl::GraphMemory>();
   out.collectives = RY_TRY(nccl::load_priors(folder + "nccl_priors.yaml"));
   return out;
 }

@@ -5,6 +5,7 @@
 // and one set of constants for everybody. Nothing here is per publication, per model or per row.
 // What was fitted names the rows it was fitted on; `railyard-fit` repeats the fit.
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,10 @@
 #include "predict/nccl/priors.h"
 
 namespace railyard::predict {
+
+namespace nccl {
+class GraphMemory;
+}
 
 /// Shares of one accelerator type's peaks, sustained in a training step (not in a short benchmark:
 /// long runs sit at the power limit).
@@ -90,6 +95,8 @@ struct Calibration {
   Constants constants = {};
   std::vector<Band> bands = {};
   nccl::Priors collectives = {};  ///< catalog/nccl_priors.yaml
+  /// Shared by all models that are built with this calibration.
+  std::shared_ptr<nccl::GraphMemory> graphs = {};
 
   /// The interval of a kind; a wide one where nothing is known.
   Band band(std::string_view kind) const;

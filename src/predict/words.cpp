@@ -81,4 +81,14 @@ std::string_view collective_name(Collective what) {
   return "";
 }
 
+std::optional<Collective> collective_named(std::string_view name) {
+  if (name == "all_reduce") return Collective::all_reduce;
+  if (name == "all_gather") return Collective::all_gather;
+  if (name == "reduce_scatter") return Collective::reduce_scatter;
+  if (name == "alltoall" || name == "all_to_all") return Collective::all_to_all;
+  if (name == "broadcast") return Collective::broadcast;
+  if (name == "sendrecv" || name == "send_recv") return Collective::send;
+  return std::nullopt;
+}
+
 }  // namespace railyard::predict

@@ -2,6 +2,7 @@
 // A layout, a cluster, a group of ranks in one line of words: what headings, comparisons and
 // explanations say.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,5 +23,7 @@ std::string_view transport_name(model::Transport transport);
 std::string_view fabric_name(model::FabricKind kind);
 /// "all-reduce"
 std::string_view collective_name(Collective what);
+/// By nccl-tests' names: "all_reduce", "alltoall", "sendrecv".
+std::optional<Collective> collective_named(std::string_view name);
 
 }  // namespace railyard::predict

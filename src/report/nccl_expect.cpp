@@ -22,10 +22,16 @@ using predict::nccl::TimeParts;
 /// A pick of NCCL that the law calls this much slower than the best is worth a word.
 constexpr double kWorthAWord = 0.10;
 
+/// What sets the time; a measured one needs no reason.
+std::string source_of(const ExpectedSize& s) {
+  if (!s.measured) return bound_by(s.parts);
+  return s.measured->measured ? "measured" : "beyond the sweep";
+}
+
 std::string pick_text(const ExpectedSize& s) {
   if (!s.pick) return {};
   std::string out = show(*s.pick);
-  if (s.pick_us && *s.pick_us > s.parts.total * (1 + kWorthAWord))
+  if (!s.measured && s.pick_us && *s.pick_us > s.parts.total * (1 + kWorthAWord))
     out += fmt::format(", {} {:.0f} % faster",
                        show({.algorithm = s.parts.algorithm, .protocol = s.parts.protocol}),
                        100 * (*s.pick_us / s.parts.total - 1));
@@ -33,22 +39,35 @@ std::string pick_text(const ExpectedSize& s) {
 }
 
 const char* mode_text(Mode mode) {
-  return mode == Mode::eager ? "launched one by one, as nccl-tests does"
-                             : "replayed from a CUDA graph or launched ahead";
+  switch (mode) {
+    case Mode::eager: return "launched one by one, as nccl-tests does";
+    case Mode::graph: return "replayed from a CUDA graph or launched ahead";
+    case Mode::kernel: return "inside the kernel";
+  }
+  return "";
+}
+const char* mode_key(Mode mode) {
+  return mode == Mode::eager ? "eager" : mode == Mode::graph ? "graph" : "kernel";
 }
 
 void add_rows(const Expectation& e, Table& out, bool with_name) {
   for (const ExpectedSize& s : e.sizes) {
     std::vector<Cell> row;
     if (with_name) row.emplace_back(tests_name(e.what));
-    const double us = s.parts.total, bus = s.busbw(us, e.bus_factor);
-    row.insert(
-        row.end(),
-        {Cell(static_cast<double>(s.bytes), show_size(s.bytes)), Cell(us), Cell(s.low_us),
-         Cell(s.high_us), Cell(bus), Cell(s.busbw(s.high_us, e.bus_factor)),
-         Cell(s.busbw(s.low_us, e.bus_factor)), Cell(bound_by(s.parts)), Cell(pick_text(s))});
+    const double us = s.us(), bus = s.busbw(us, e.bus_factor);
+    row.insert(row.end(),
+               {Cell(static_cast<double>(s.bytes), show_size(s.bytes)), Cell(us), Cell(s.low_us),
+                Cell(s.high_us), Cell(bus), Cell(s.busbw(s.high_us, e.bus_factor)),
+                Cell(s.busbw(s.low_us, e.bus_factor)), Cell(source_of(s)), Cell(pick_text(s))});
     out.rows.push_back(std::move(row));
   }
+}
+
+bool all_measured(const ExpectedStory& story) {
+  return std::ranges::all_of(story.collectives, [](const Expectation& e) {
+    return std::ranges::all_of(e.sizes,
+                               [](const ExpectedSize& s) { return s.measured.has_value(); });
+  });
 }
 
 Table columns(bool with_name) {
@@ -121,18 +140,25 @@ std::string to_text(const ExpectedStory& story, int width) {
                        mode_text(e.mode), show_number(e.light.bus_gb_per_s), e.light.why);
     out += to_text(table_of(e), width);
   }
-  out += "\nfrom - to: eight of ten healthy systems of this class lie there ('validate nccl')\n";
+  out += '\n';
+  if (!all_measured(story))
+    out += "from - to: eight of ten healthy systems of this class lie there ('validate nccl')\n";
+  if (!story.profile.empty())
+    out += "measured: " + story.profile +
+           "; eight of ten of its points lie in the band when predicted from the others\n";
   for (const std::string& note : story.notes) out += note + '\n';
   return out;
 }
 
 void to_json(const ExpectedStory& story, json::Writer& out) {
   out.begin_object().field("subject", story.subject).field("nccl", story.nccl);
+  out.key("profile");
+  story.profile.empty() ? out.null() : out.value(story.profile);
   out.key("collectives").begin_array();
   for (const Expectation& e : story.collectives) {
     out.begin_object()
         .field("collective", tests_name(e.what))
-        .field("mode", e.mode == Mode::eager ? "eager" : "graph")
+        .field("mode", mode_key(e.mode))
         .field("ranks", e.platform.ranks())
         .field("platform", describe(e.platform))
         .field("speed_of_light_busbw_gb_per_s", e.light.bus_gb_per_s)
@@ -141,13 +167,15 @@ void to_json(const ExpectedStory& story, json::Writer& out) {
     for (const ExpectedSize& s : e.sizes) {
       out.begin_object()
           .field("bytes", s.bytes)
-          .field("time_us", s.parts.total)
+          .field("time_us", s.us())
           .field("low_us", s.low_us)
           .field("high_us", s.high_us)
-          .field("busbw_gb_per_s", s.busbw(s.parts.total, e.bus_factor))
+          .field("busbw_gb_per_s", s.busbw(s.us(), e.bus_factor))
           .field("busbw_low", s.busbw(s.high_us, e.bus_factor))
           .field("busbw_high", s.busbw(s.low_us, e.bus_factor))
-          .field("bound_by", bound_by(s.parts));
+          .field("bound_by", bound_by(s.parts))
+          .field("calibrated", s.measured.has_value())
+          .field("law_us", s.parts.total);
       out.key("terms")
           .begin_object()
           .field("host_us", s.parts.host)

@@ -12,7 +12,8 @@ namespace railyard::report {
 
 struct ExpectedStory {
   std::string subject = {};
-  std::string nccl = {};  ///< version
+  std::string nccl = {};     ///< version
+  std::string profile = {};  ///< the machine's own sweep, where one was given
   std::vector<predict::nccl::Expectation> collectives = {};
   std::vector<std::string> notes = {};
 };

@@ -6,6 +6,7 @@
 
 #include "report/detail/accuracy_columns.h"
 #include "report/nccl_explain.h"
+#include "report/validation.h"
 
 namespace railyard::report {
 
@@ -26,9 +27,15 @@ Table sizes_of(const NcclValidation& v) {
                           {"n", "lines", Align::right},
                           {"median", "median", Align::right},
                           {"within_10pct", "within 10 %", Align::right},
-                          {"inside_band", "inside the band", Align::right}}};
+                          {"inside_band", "inside the band", Align::right},
+                          {"nccl_n", "with NCCL's own", Align::right, 1},
+                          {"same_rows_median", "median there", Align::right, 1},
+                          {"nccl_median", "NCCL's median", Align::right, 1},
+                          {"nccl_within_10pct", "NCCL's within 10 %", Align::right, 1}}};
   for (const auto& s : v.sizes)
-    table.add({s.name, s.n, percent(s.median), percent(s.within_10pct), percent(s.inside_band)});
+    table.add({s.name, s.n, percent(s.median), percent(s.within_10pct), percent(s.inside_band),
+               s.nccl_n, percent(s.same_rows_median), percent(s.nccl_median),
+               percent(s.nccl_within_10pct)});
   return table;
 }
 
@@ -91,6 +98,19 @@ std::string to_text(const NcclValidation& v, int width) {
   return out;
 }
 
+std::string to_markdown(const NcclValidation& v) {
+  std::string out =
+      "Healthy published nccl-tests results, each predicted without any row of its system. NCCL's "
+      "own\n"
+      "estimate is that of its cost table on a server of the catalogue, where there is one.\n\n";
+  out += to_markdown(sizes_of(v));
+  out += fmt::format(
+      "\nBand of 64 KiB to 32 MiB: at most x{:.2f} wide. Flagged as too slow: {:.1f} % of the "
+      "pathological\nrows (mean of the sources), {:.1f} % of the healthy ones.\n\n",
+      v.widest_band, 100 * v.flagged_pathological, 100 * v.flagged_healthy);
+  return out + to_markdown(labels_of(v)) + '\n' + to_markdown(table_of(v));
+}
+
 void to_json(const NcclValidation& v, json::Writer& out) {
   out.begin_object().key("overall").begin_object();
   detail::write(v.overall, out);
@@ -108,6 +128,10 @@ void to_json(const NcclValidation& v, json::Writer& out) {
         .field("median", s.median)
         .field("within_10pct", s.within_10pct)
         .field("inside_band", s.inside_band)
+        .field("nccl_n", s.nccl_n)
+        .field("same_rows_median", s.same_rows_median)
+        .field("nccl_median", s.nccl_median)
+        .field("nccl_within_10pct", s.nccl_within_10pct)
         .end_object();
   out.end_array();
   detail::write_sources(v.sources, out);
@@ -128,6 +152,7 @@ void to_json(const NcclValidation& v, json::Writer& out) {
     time("predicted", r.predicted_us);
     time("low", r.low_us);
     time("high", r.high_us);
+    time("nccl_estimate", r.nccl_us.value_or(0));
     if (r.error) out.field("error", *r.error).field("inside_band", r.inside_band);
     if (!r.reason.empty()) out.field("reason", r.reason);
     out.field("flagged", r.flagged).end_object();

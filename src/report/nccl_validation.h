@@ -15,6 +15,8 @@ Table rows_of(const judge::NcclValidation& v);
 /// How rows of each label come out.
 Table labels_of(const judge::NcclValidation& v);
 std::string to_text(const judge::NcclValidation& v, int width);
+/// The tables of the page docs/accuracy.md.
+std::string to_markdown(const judge::NcclValidation& v);
 /// {"overall", "sources", "rows", ...} of the contract.
 void to_json(const judge::NcclValidation& v, json::Writer& out);
 

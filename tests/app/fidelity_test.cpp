@@ -87,7 +87,7 @@ TEST(Fidelity, KorthikantiTable5) {
   const Accuracy a = of_source(published(), "Korthikanti 2022 Table 5");
   bar("Korthikanti 2022 Table 5: mean", a.mape, 0.036, 0.02);
   EXPECT_LE(a.mape,
-            0.085);  // not reached: this machine runs large GEMMs 7 % faster than the fitted ones
+            0.075);  // not reached: this machine runs large GEMMs 7 % faster than the fitted ones
 }
 
 TEST(Fidelity, ClustersOfA100) {

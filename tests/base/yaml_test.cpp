@@ -273,6 +273,12 @@ TEST(Yaml, ASecondDocumentIsRefusedAtItsPlace) {
   parsed("a: |\n  ---\n  b\n");
 }
 
+TEST(Yaml, ADirectiveWithBrokenBytesIsRefusedWhereTheLibraryWouldNotComeBack) {
+  EXPECT_EQ(refused("%%%\xff").at.column, 4);
+  EXPECT_EQ(refused("# a head\n%\xff\n").at.line, 2);
+  parsed("a: 5 %  # \u00fc\n");
+}
+
 TEST_F(YamlFields, ACountWithASuffixIsShownWrittenOut) {
   int n = 0;
   double x = 0;

@@ -11,6 +11,7 @@
 #include "app/nccl_subject.h"
 #include "predict/nccl/explain.h"
 #include "report/nccl_explain.h"
+#include "report/nccl_log.h"
 
 namespace railyard::app {
 
@@ -65,6 +66,16 @@ Exit answer(const report::NcclComparison& comparison, std::vector<report::Input>
   return Exit::ok;
 }
 
+Exit answer(const report::NcclLogStory& story, std::vector<report::Input> inputs,
+            const Given& given, Io& io) {
+  give({.inputs = std::move(inputs),
+        .json = [&](json::Writer& out) { report::to_json(story, out); },
+        .text = [&](int width) { return report::to_text(story, width); },
+        .csv = [&] { return report::to_csv(report::table_of(story)); }},
+       given, io);
+  return Exit::ok;
+}
+
 Exit explain(const Given& given, Io& io) {
   const auto base = variant_of(given);
   if (!base) return refuse(base.error(), io);
@@ -74,10 +85,13 @@ Exit explain(const Given& given, Io& io) {
   if (!sizes) return refuse(sizes.error(), io);
 
   std::vector<report::Input> inputs;
-  const auto subject = open_subject(*base, given, io, inputs);
-  if (!subject) return refuse(subject.error(), io);
-  report::NcclStory story = told(*subject, *functions, *sizes);
   const std::vector<std::string>& changes = given.list("--vs");
+  auto subject = open_subject(*base, given, io, inputs, changes.empty() ? Need::log : Need::system);
+  if (!subject) return refuse(subject.error(), io);
+  if (!subject->system_known)
+    return answer({.subject = subject->shown, .run = *std::move(subject->log)}, std::move(inputs),
+                  given, io);
+  report::NcclStory story = told(*subject, *functions, *sizes);
   if (changes.empty()) return answer(story, std::move(inputs), given, io);
 
   const auto variant = changed(*base, changes);

@@ -127,6 +127,14 @@ Exit ranking(const Given& given, Io& io) {
   return Exit::ok;
 }
 
+Checked<std::vector<facts::BusbwRow>> busbw_rows(const std::string& path, const std::string& shown,
+                                                 std::vector<report::Input>& inputs) {
+  auto bytes = read_file(path);
+  if (!bytes) return as_problems(std::move(bytes).error());
+  inputs.push_back(report::input_of(shown, *bytes));
+  return RY_TRY(intake::read_busbw_csv({shown, *bytes})).rows;
+}
+
 Exit page(const Given& given, Io& io) {
   const auto loaded = load(given, io);
   if (!loaded) return refuse(loaded.error(), io);
@@ -149,6 +157,13 @@ Exit page(const Given& given, Io& io) {
   out += "\nLines without a prediction:\n\n" + report::to_markdown(report::reasons_of(time.rows));
   out += "\n## Peak memory\n\n" + report::to_markdown(report::table_of(space)) + memory_note(space);
   out += "\n## Ranking of layouts\n\n" + report::to_markdown(report::table_of(order));
+  std::vector<report::Input> busbw_inputs;
+  const std::string busbw = validation_folder(given, io) + "/nccl_busbw.csv";
+  const auto rows = busbw_rows(busbw, loaded->bench.shown(busbw), busbw_inputs);
+  if (!rows) return refuse(rows.error(), io);
+  const auto collectives = judge::validate_nccl(
+      *rows, *rows, loaded->bench.calibration().collectives, loaded->bench.catalog());
+  out += "\n## Collectives\n\n" + report::to_markdown(collectives);
   give({.inputs = loaded->inputs,
         .json =
             [&](json::Writer& w) {
@@ -162,14 +177,6 @@ Exit page(const Given& given, Io& io) {
         .csv = [&] { return report::to_csv(report::table_of(time)); }},
        given, io);
   return Exit::ok;
-}
-
-Checked<std::vector<facts::BusbwRow>> busbw_rows(const std::string& path, const std::string& shown,
-                                                 std::vector<report::Input>& inputs) {
-  auto bytes = read_file(path);
-  if (!bytes) return as_problems(std::move(bytes).error());
-  inputs.push_back(report::input_of(shown, *bytes));
-  return RY_TRY(intake::read_busbw_csv({shown, *bytes})).rows;
 }
 
 Exit nccl(const Given& given, Io& io) {
@@ -191,8 +198,8 @@ Exit nccl(const Given& given, Io& io) {
       problems.insert(problems.end(), read.error().begin(), read.error().end());
   }
   if (!problems.empty()) return refuse(problems, io);
-  const auto v =
-      judge::validate_nccl(given.list("FILE").empty() ? *published : rows, *published, *priors);
+  const auto v = judge::validate_nccl(given.list("FILE").empty() ? *published : rows, *published,
+                                      *priors, bench->catalog());
   const bool each = given.flag("--rows");
   give({.inputs = std::move(inputs),
         .json = [&](json::Writer& out) { report::to_json(v, out); },

@@ -12,6 +12,7 @@ namespace railyard::judge {
 namespace {
 
 using facts::NcclRun;
+using facts::NcclTransport;
 using facts::NcclVariable;
 using predict::nccl::Network;
 

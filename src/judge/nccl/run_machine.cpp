@@ -164,7 +164,8 @@ void from_names(const facts::CollectiveRun& run, int nics_logged, std::optional<
 RunMachine machine_of(const facts::CollectiveRun& run, const NcclMaterial& material) {
   RunMachine out{.what = collective_of(run.collective)};
   const bool inspector = run.program == "NCCL Inspector";
-  if (inspector || run.graph.value_or(0) > 0) out.mode = predict::nccl::Mode::graph;
+  if (run.graph.value_or(0) > 0) out.mode = predict::nccl::Mode::graph;
+  if (inspector) out.mode = predict::nccl::Mode::kernel;
   for (const auto& d : run.devices) {
     if (std::ranges::find(out.hosts, d.host) == out.hosts.end()) out.hosts.push_back(d.host);
     out.rccl |= is_amd_gpu(product_of(d.name));

@@ -439,8 +439,8 @@ Result<System> build_system(const facts::NcclTopology& topology, int hosts) {
                                    .hint = std::move(hint)});
   };
   if (topology.rccl)
-    return refuse("a topology of NVIDIA's NCCL", "one that RCCL wrote",
-                  "AMD GPUs have other search and cost rules; they are not modelled here");
+    return refuse("NVIDIA GPUs, on which NCCL runs", "AMD GPUs, on which RCCL runs",
+                  "RCCL has search and cost rules of its own, which are not modelled here");
   if (topology.version != 1)
     return refuse("system version 1", std::to_string(topology.version), "NCCL rejects other ones");
   if (topology.cpus.empty())

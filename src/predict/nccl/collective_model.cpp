@@ -34,7 +34,8 @@ StepCollectives::StepCollectives(const fabric::Machine& machine, const Calibrati
       servers_per_leaf_(machine.servers_per_leaf),
       domain_(std::max(machine.uniform ? machine.domain : machine.smallest_domain, 1)),
       nvidia_(machine.gpu.compute_capability >= 70),
-      server_(machine.nccl) {
+      server_(machine.nccl),
+      graphs_(calibration.graphs) {
   node_.sm = machine.gpu.compute_capability;
   node_.nvlink = machine.scale_up;
   node_.inside = domain_ > gpus_per_server_                            ? Inside::rack
@@ -82,7 +83,8 @@ const StepCollectives::Picks& StepCollectives::picks_of(const Group& g) const {
   for (int i = 0; i < g.per_domain && i * g.stride < all; ++i)
     gpus.push_back(g.per_domain > 1 ? i * g.stride : i);
   const Communicator comm =
-      set_up(model::nccl::with_gpus(*server_, gpus), {.nodes = std::max(g.domains, 1)});
+      set_up_with(model::nccl::with_gpus(*server_, gpus), graphs_->between_nodes(*server_, gpus),
+                  {.nodes = g.domains});
   for (const Function f : {Function::broadcast, Function::all_gather, Function::reduce_scatter,
                            Function::all_reduce}) {
     auto& list = at->second[static_cast<std::size_t>(f)];
@@ -98,7 +100,8 @@ const StepCollectives::Picks& StepCollectives::picks_of(const Group& g) const {
 StepCollectives::Pick StepCollectives::pick_of(Collective what, Bytes size, const Group& g) const {
   const auto function = function_of(what);
   // A domain of several servers has no topology file of its own here.
-  if (!function || !server_ || domain_ > gpus_per_server_ ||
+  // Inside a domain the law's own minimum is what its measurements were fitted with.
+  if (!function || !server_ || !graphs_ || g.domains < 2 || domain_ > gpus_per_server_ ||
       g.per_domain > static_cast<int>(server_->gpus().size()))
     return {};
   const double steps = std::round(2 * std::log2(std::max(size.si() / kSmallest, 1.0)));

@@ -15,6 +15,7 @@
 
 #include "fabric/machine.h"
 #include "predict/collective.h"
+#include "predict/nccl/graph_memory.h"
 #include "predict/nccl/time_law.h"
 
 namespace railyard::predict::nccl {
@@ -43,6 +44,7 @@ class StepCollectives final : public CollectiveModel {
   int gpus_per_server_ = 8, servers_per_leaf_ = 0, domain_ = 8;
   bool nvidia_ = false;
   std::shared_ptr<const model::nccl::System> server_;
+  std::shared_ptr<GraphMemory> graphs_;
   mutable std::mutex guard_;  ///< of the choices, which are made when first asked for
   mutable std::map<std::tuple<int, int, int>, Picks> picks_;
 };

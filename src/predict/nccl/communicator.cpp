@@ -33,25 +33,44 @@ class SetUp {
     const bool one_node = options.nodes == 1;
     if (one_node) alone_ = model::nccl::without_network(node);
     const System& system = one_node ? alone_ : node;
-    const auto gpus = static_cast<int>(system.gpus().size());
-    comm_.inputs = {.ranks = gpus * options.nodes,
-                    .nodes = options.nodes,
-                    .lowest_sm = system.lowest_sm(),
-                    .highest_sm = system.highest_sm(),
-                    .cpu_arch = system.cpu().arch,
-                    .cpu_vendor = system.cpu().vendor,
-                    .nvswitch = !system.nvswitches().empty()};
+    describe(system);
     const Paths paths(system, options.settings);
-    search_all(paths, gpus);
-    duplicate_channels();
-    comm_.table = cost_table(comm_.inputs, comm_.graphs, options.settings, comm_.constants);
-    set_threads();
+    search_all(paths, static_cast<int>(system.gpus().size()));
+    finish();
+  }
+
+  SetUp(const System& node, const std::array<Graph, kGraphs>& graphs,
+        const CommunicatorOptions& options) {
+    comm_.options = options;
+    comm_.constants = constants_of(options.version);
+    describe(node);
+    comm_.graphs = graphs;
+    comm_.inputs.collnet =
+        options.settings.collnet_enable && graph(GraphId::collnet_chain).channels > 0;
+    comm_.inputs.nvls = options.settings.nvls_enable != 0 && graph(GraphId::nvls).channels > 0;
+    finish();
   }
 
   Communicator take() { return std::move(comm_); }
 
  private:
   Graph& graph(GraphId id) { return comm_.graphs[at(id)]; }
+
+  void describe(const System& system) {
+    comm_.inputs = {.ranks = static_cast<int>(system.gpus().size()) * comm_.options.nodes,
+                    .nodes = comm_.options.nodes,
+                    .lowest_sm = system.lowest_sm(),
+                    .highest_sm = system.highest_sm(),
+                    .cpu_arch = system.cpu().arch,
+                    .cpu_vendor = system.cpu().vendor,
+                    .nvswitch = !system.nvswitches().empty()};
+  }
+
+  void finish() {
+    duplicate_channels();
+    comm_.table = cost_table(comm_.inputs, comm_.graphs, comm_.options.settings, comm_.constants);
+    set_threads();
+  }
 
   void find(const Paths& paths, const SearchOrder& order) {
     if (const auto& given = comm_.options.given[at(order.id)]; given && given->channels > 0) {
@@ -185,6 +204,11 @@ int spread(Function f, Protocol p, int ranks, std::int64_t bytes, int channels) 
 
 Communicator set_up(const System& node, const CommunicatorOptions& options) {
   return SetUp(node, options).take();
+}
+
+Communicator set_up_with(const System& node, const std::array<Graph, kGraphs>& graphs,
+                         const CommunicatorOptions& options) {
+  return SetUp(node, graphs, options).take();
 }
 
 std::optional<double> estimate_us(const Communicator& comm, Function f, Algorithm a, Protocol p,

@@ -38,6 +38,10 @@ struct Communicator {
 
 Communicator set_up(const model::nccl::System& node, const CommunicatorOptions& options);
 
+/// The same with graphs that are known: no search.
+Communicator set_up_with(const model::nccl::System& node, const std::array<Graph, kGraphs>& graphs,
+                         const CommunicatorOptions& options);
+
 /// One way to do a call.
 struct Candidate {
   Algorithm algorithm = Algorithm::ring;

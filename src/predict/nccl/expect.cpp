@@ -1,5 +1,6 @@
 #include "predict/nccl/expect.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -12,6 +13,15 @@ void set_band(ExpectedSize& size, const Platform& platform, const Priors& priors
   const double wider = platform.inside == Inside::rack ? priors.rack_widening : 0;
   size.low_us = size.parts.total * std::exp(band.low - wider);
   size.high_us = size.parts.total * std::exp(band.high + wider);
+}
+
+/// Whether NCCL is left to choose algorithm, protocol and channels.
+bool unforced(const CommunicatorOptions& options) {
+  const Settings& now = options.settings;
+  const Settings usual;
+  return now.algorithms == usual.algorithms && now.protocols == usual.protocols &&
+         now.min_channels == usual.min_channels && now.max_channels == usual.max_channels &&
+         std::ranges::none_of(options.given, [](const auto& graph) { return graph.has_value(); });
 }
 
 }  // namespace
@@ -77,6 +87,27 @@ Expectation expect(const Platform& platform, const Communicator& comm,
     out.sizes.push_back(size);
   }
   return out;
+}
+
+void calibrate(Expectation& expectation, const Communicator& comm, const ExpectQuestion& question,
+               const Profile& profile) {
+  const Way own{.what = question.what, .in_place = question.in_place};
+  const bool free = unforced(comm.options);
+  for (ExpectedSize& size : expectation.sizes) {
+    if (free) size.measured = time_of(profile, {.way = own, .bytes = size.bytes});
+    if (!size.measured && size.pick) {
+      Way way = own;
+      way.algorithm = size.pick->algorithm;
+      way.protocol = size.pick->protocol;
+      const bool nvls = way.algorithm == Algorithm::nvls || way.algorithm == Algorithm::nvls_tree;
+      size.measured = time_of(
+          profile,
+          {.way = way, .channels = nvls ? comm.nvls_channels : comm.channels, .bytes = size.bytes});
+    }
+    if (!size.measured) continue;
+    size.low_us = size.measured->low_us;
+    size.high_us = size.measured->high_us;
+  }
 }
 
 }  // namespace railyard::predict::nccl

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "predict/nccl/communicator.h"
+#include "predict/nccl/profile.h"
 #include "predict/nccl/time_law.h"
 
 namespace railyard::predict::nccl {
@@ -17,7 +18,10 @@ struct ExpectedSize {
   std::optional<Candidate> pick = {};  ///< NCCL's own choice, with its own estimate
   /// The law's time of that choice, where the law has one.
   std::optional<double> pick_us = {};
+  std::optional<ProfileTime> measured = {};  ///< of that choice by this machine's own sweep
 
+  /// Measured where it is, else of the law.
+  double us() const { return measured ? measured->us : parts.total; }
   double busbw(double us, double factor) const {
     return static_cast<double>(bytes) * factor / us / 1e3;
   }
@@ -44,6 +48,11 @@ std::optional<Function> function_of(Collective what);
 Expectation expect(const Platform& platform, const Communicator& comm,
                    const ExpectQuestion& question, const std::vector<std::int64_t>& sizes,
                    const Priors& priors);
+
+/// Puts what the machine's own sweep says of NCCL's choice in place of the law, where the sweep has
+/// it. Rows that left the choice to NCCL come first, while nothing forces another choice.
+void calibrate(Expectation& expectation, const Communicator& comm, const ExpectQuestion& question,
+               const Profile& profile);
 
 /// One size, without a communicator: the fastest way of all.
 ExpectedSize expect_size(const Platform& platform, const TimeQuestion& question,

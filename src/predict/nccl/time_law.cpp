@@ -25,6 +25,7 @@ constexpr double kNvlinkOfReference = 450;  // GB/s: the fill's time is given fo
 constexpr double kSingleGpuSlot = 0.9;      // of a slot's encoded rate that one NIC's GPU takes
 constexpr double kSimpleChannel = 21, kLl128Channel = 15.8, kLlChannel = 8;  // GB/s a channel, H200
 constexpr double kChannelSoftness = 2.6;  // q of ((c r)^-q + R^-q)^(-1/q) [h200_nccl_sweep]
+constexpr double kKernelGap = 1.5;        // us between kernels of a graph, H200 [h200_kernels]
 constexpr int kPairwiseSteps = 2;         // that do not overlap in an all-to-all
 
 bool reduces_all(Collective what) { return what == Collective::all_reduce; }
@@ -92,7 +93,8 @@ class Law {
     }
     best_.copy = local_copy();
     best_.host = host();
-    const double gpu = best_.latency + best_.transfer + best_.fill + best_.copy;
+    double gpu = best_.latency + best_.transfer + best_.fill + best_.copy;
+    if (q_.mode == Mode::kernel) gpu = std::max(gpu - kKernelGap, gpu / 2);
     const double m = p_[Parameter::host_power];
     best_.total =
         best_.host > 0 ? std::pow(std::pow(best_.host, m) + std::pow(gpu, m), 1 / m) : gpu;
@@ -232,7 +234,7 @@ class Law {
   }
 
   double host() const {
-    if (q_.mode == Mode::graph) return 0;
+    if (q_.mode != Mode::eager) return 0;
     return p_[host_of(s_.sm)] * (s_.domains > 1 ? p_[Parameter::host_many] : 1);
   }
 

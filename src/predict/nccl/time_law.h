@@ -6,8 +6,9 @@
 //   gpu = least over ways (ring, tree, NVLS; LL, LL128, Simple) of
 //         steps x hop + bytes / rate + fill of the pipeline
 //
-// The host needs its time to launch, whatever the GPUs do; with CUDA graphs that falls away. Rates
-// are those of the parts times an efficiency shared by all systems of a class.
+// The host needs its time to launch, whatever the GPUs do; with CUDA graphs that falls away, and
+// inside the kernel also the gap between kernels. Rates are those of the parts times an efficiency
+// shared by all systems of a class.
 
 #include <cstdint>
 #include <optional>
@@ -20,9 +21,11 @@
 
 namespace railyard::predict::nccl {
 
+/// What the clock includes.
 enum class Mode : std::uint8_t {
-  eager,  ///< launched one by one, as nccl-tests does
-  graph   ///< replayed from a CUDA graph, or inside a kernel stream that the host keeps ahead of
+  eager,  ///< launched one by one, as nccl-tests does: the host's time counts
+  graph,  ///< replayed from a CUDA graph, or launched far enough ahead
+  kernel  ///< inside the kernel, as NCCL's Inspector and profilers measure
 };
 
 struct TimeQuestion {
