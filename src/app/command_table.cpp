@@ -13,6 +13,7 @@ std::vector<Command> help_commands();
 std::vector<Command> nccl_calibrate_commands();
 std::vector<Command> nccl_expect_commands();
 std::vector<Command> nccl_explain_commands();
+std::vector<Command> nccl_judge_commands();
 std::vector<Command> predict_commands();
 std::vector<Command> topo_commands();
 std::vector<Command> validate_commands();
@@ -25,6 +26,7 @@ std::vector<Command> standard_commands() {
            compare_commands,
            nccl_explain_commands,
            nccl_expect_commands,
+           nccl_judge_commands,
            nccl_calibrate_commands,
            validate_commands,
            topo_commands,

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <string_view>
 
+#include "judge/gpu_class.h"
 #include "predict/words.h"
 
 namespace railyard::judge {
@@ -15,37 +15,6 @@ namespace {
 using predict::nccl::Inside;
 using predict::nccl::Network;
 using predict::nccl::Platform;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
-struct GpuClass {
-  std::string_view begins;  // of the name in lower case; longest first where they overlap
-  int sm = 0;
-  double nvlink = 0;  // GB/s of one GPU, one direction
-};
-// [catalog/accelerators.yaml; NVIDIA's datasheets]
-constexpr GpuClass kGpus[] = {
-    {"v100", 70, 150},    {"a100", 80, 300},       {"a800", 80, 200},    {"a30", 80, 200},
-    {"gh200", 90, 450},   {"h100", 90, 450},       {"h200", 90, 450},    {"h800", 90, 200},
-    {"h20", 90, 450},     {"gb200", 100, 900},     {"gb300", 103, 900},  {"b200", 100, 900},
-    {"b300", 103, 900},   {"a10", 86, 0},          {"a40", 86, 0},       {"a6000", 86, 0},
-    {"rtx a6000", 86, 0}, {"rtx 3090", 86, 0},     {"l40", 89, 0},       {"l4", 89, 0},
-    {"rtx 4090", 89, 0},  {"rtx 6000 ada", 89, 0}, {"rtx 5090", 120, 0}, {"rtx pro 6000", 120, 0}};
-
-const GpuClass* gpu_class(const std::string& name) {
-  for (const GpuClass& gpu : kGpus)
-    if (name.starts_with(gpu.begins)) return &gpu;
-  return nullptr;
-}
-
-bool is_amd(const std::string& gpu) {
-  return gpu.starts_with("mi1") || gpu.starts_with("mi2") || gpu.starts_with("mi3") ||
-         gpu.starts_with("mi5") || gpu.starts_with("instinct") || gpu.starts_with("amd");
-}
 
 Inside inside_of(const std::string& intra, const std::string& gpu, int gpus_per_node) {
   const auto has = [&](const char* word) { return intra.contains(word); };
@@ -92,7 +61,7 @@ int gpus_of(const facts::BusbwRow& row) {
 constexpr int kRackGpus = 72;  // of one NVLink domain (NVL72)
 
 Platform platform_of(const facts::BusbwRow& row, const std::string& gpu, const std::string& intra) {
-  const std::string nic = lower(row.nic);
+  const std::string nic = lower_case(row.nic);
   const int per_node = row.gpus_per_node.value_or(1);
   const GpuClass* known = gpu_class(gpu);
   Platform out{.sm = known ? known->sm : intra.contains("nvswitch") ? 90 : 80};
@@ -113,7 +82,7 @@ Platform platform_of(const facts::BusbwRow& row, const std::string& gpu, const s
   out.sockets =
       intra.contains("dual") || intra.contains("switches") || intra.contains("switch x") ? 2 : 1;
   out.peer_to_peer = !gpu.starts_with("rtx 5090");  // its driver has none
-  const std::string note = lower(row.note);
+  const std::string note = lower_case(row.note);
   const bool rings =
       note.contains("nvls_enable=0") || note.contains("ring forced") || note.starts_with("ring");
   out.nvls = (out.inside == Inside::nvswitch || out.inside == Inside::rack) && out.sm >= 90 &&
@@ -134,9 +103,9 @@ std::string system_of(const facts::BusbwRow& row) {
 }
 
 std::expected<BusbwSetup, std::string> setup_of(const facts::BusbwRow& row) {
-  const std::string gpu = lower(row.gpu), intra = lower(row.intra);
+  const std::string gpu = lower_case(row.gpu), intra = lower_case(row.intra);
   if (!row.gpus_per_node || !row.nodes) return std::unexpected("no number of GPUs and nodes");
-  if (is_amd(gpu)) return std::unexpected("AMD GPUs run RCCL, which is not modelled");
+  if (is_amd_gpu(gpu)) return std::unexpected("AMD GPUs run RCCL, which is not modelled");
   const auto what = predict::collective_named(row.collective);
   if (!what) return std::unexpected("no law for the collective '" + row.collective + "'");
   BusbwSetup out{.platform = platform_of(row, gpu, intra),
