@@ -206,7 +206,7 @@ std::string_view name(NcclVerdict verdict) {
   switch (verdict) {
     case NcclVerdict::unknown: return "";
     case NcclVerdict::ok: return "ok";
-    case NcclVerdict::fast: return "faster than expected";
+    case NcclVerdict::fast: return "faster";
     case NcclVerdict::suspect: return "suspect";
     case NcclVerdict::slow: break;
   }
