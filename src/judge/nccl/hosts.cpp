@@ -44,11 +44,15 @@ std::optional<int> device(const std::string& text) {
 /// Neighbouring ranks on neighbouring devices with a network in between, where a node is said to
 /// have fewer ranks than such a device number needs: one server was counted as several.
 std::optional<NcclFinding> split_node(const NcclRun& log) {
+  // Only some ranks print it, and it is the same for all.
+  const auto told = std::ranges::find_if(
+      log.communicators, [](const auto& c) { return c.local_ranks && c.nodes && *c.nodes > 1; });
+  if (told == log.communicators.end()) return std::nullopt;
+  const facts::NcclCommunicator& comm = *told;
   for (const auto& c : log.connections) {
-    if (c.transport != facts::NcclTransport::net || c.communicator < 0) continue;
-    const auto& comm = log.communicators[static_cast<std::size_t>(c.communicator)];
+    if (c.transport != facts::NcclTransport::net) continue;
     const auto from = device(c.from_device), to = device(c.to_device);
-    if (!comm.local_ranks || !comm.nodes || !from || !to) continue;
+    if (!from || !to) continue;
     if (*to != *from + 1 || c.to != c.from + 1 || *to < *comm.local_ranks) continue;
     NcclFinding f = nccl_finding(
         "nccl-split-node",
