@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "judge/nccl/hosts.h"
 #include "judge/nccl/warnings.h"
 #include "predict/nccl/settings.h"
 
@@ -19,7 +20,6 @@ using facts::NcclConnection;
 using facts::NcclRun;
 using facts::NcclTransport;
 using facts::NcclVariable;
-using predict::nccl::Network;
 
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -56,7 +56,7 @@ class Reading {
     nics();
     relaxed_ordering();
     topology();
-    hosts();
+    std::ranges::move(nccl::compare_hosts(log_), std::back_inserter(out_.findings));
     for (NcclFinding& f : nccl::read_warnings(log_)) {
       if (f.rule == "nccl-rdma-device" && !between_nodes()) f.severity = NcclSeverity::note;
       out_.findings.push_back(std::move(f));
@@ -108,24 +108,7 @@ class Reading {
                     nodes_ > 1 || network_used_ ? 0.95 : 0.7, *shown);
       f.expected = "'Using network IB' or a plugin's name, 'via NET/IB/0/GDRDMA'";
       f.settle = "ibv_devinfo or fi_info inside the job's environment";
-      if (const auto* v = set("NCCL_IB_DISABLE"); is_on(v)) {
-        f.cause += ": NCCL_IB_DISABLE=1";
-        f.fix = "unset NCCL_IB_DISABLE";
-        also(f, v->at);
-      } else if (const auto* net = set("NCCL_NET"); net && net->value == "Socket") {
-        f.cause += ": NCCL_NET=Socket";
-        f.fix = "unset NCCL_NET";
-        also(f, net->at);
-      } else if (none) {
-        f.cause += ": no RDMA device is visible to the job";
-        also(f, *none);
-      }
-      for (const auto& p : log_.plugins)
-        if (has(p.text, "Failed to open libibverbs")) also(f, p.at);
-      for (const auto& w : log_.warnings)
-        if (has(w.text, "ibv_open_device") || has(w.text, "Unable to open device") ||
-            has(w.text, "fi_getinfo") || has(w.text, "optimal provider"))
-          also(f, w.where.at);
+      blame_sockets(f, none);
       out_.witness.shown.insert("sockets");
     } else if (tcp) {
       auto& f = add("nccl-sockets", "libfabric took its TCP provider instead of RDMA",
@@ -137,71 +120,103 @@ class Reading {
     }
   }
 
-  void gpu_direct() {
-    if (!between_nodes()) return;
-    int with = 0, without = 0;
-    const NcclConnection* plain = nullptr;
+  /// Why no RDMA was taken, as far as the log tells.
+  void blame_sockets(NcclFinding& f, const Place* none) const {
+    if (const auto* v = set("NCCL_IB_DISABLE"); is_on(v)) {
+      f.cause += ": NCCL_IB_DISABLE=1";
+      f.fix = "unset NCCL_IB_DISABLE";
+      also(f, v->at);
+    } else if (const auto* net = set("NCCL_NET"); net && net->value == "Socket") {
+      f.cause += ": NCCL_NET=Socket";
+      f.fix = "unset NCCL_NET";
+      also(f, net->at);
+    } else if (none) {
+      f.cause += ": no RDMA device is visible to the job";
+      also(f, *none);
+    }
+    for (const auto& p : log_.plugins)
+      if (has(p.text, "Failed to open libibverbs")) also(f, p.at);
+    for (const auto& w : log_.warnings)
+      if (has(w.text, "ibv_open_device") || has(w.text, "Unable to open device") ||
+          has(w.text, "fi_getinfo") || has(w.text, "optimal provider"))
+        also(f, w.where.at);
+  }
+
+  struct GpuDirect {
+    int with = 0, without = 0;              ///< network connections
+    const NcclConnection* plain = nullptr;  ///< one without, a sending one if there is
+    const facts::NcclGpuDirect *device_off = nullptr, *pair_off = nullptr, *pair_on = nullptr;
+    const facts::NcclPluginLine* plugin = nullptr;  ///< that switched it off
+
+    bool said() const { return device_off || pair_off || plugin; }
+  };
+  GpuDirect survey_gpu_direct() const {
+    GpuDirect out;
     for (const NcclConnection& c : log_.connections) {
       if (c.transport != NcclTransport::net || socket_device(c)) continue;
-      (c.gpu_direct ? with : without)++;
-      if (!c.gpu_direct && (!plain || c.direction == facts::NcclDirection::send)) plain = &c;
+      (c.gpu_direct ? out.with : out.without)++;
+      if (!c.gpu_direct && (!out.plain || c.direction == facts::NcclDirection::send))
+        out.plain = &c;
     }
-    const facts::NcclGpuDirect *device_off = nullptr, *pair_off = nullptr;
-    bool pair_on = false;
     for (const auto& g : log_.gpu_direct) {
-      if (!g.enabled && g.gpu.empty() && !device_off) device_off = &g;
-      if (!g.enabled && !g.gpu.empty() && !pair_off) pair_off = &g;
-      pair_on |= g.enabled && !g.gpu.empty();
+      auto& place = g.enabled ? out.pair_on : g.gpu.empty() ? out.device_off : out.pair_off;
+      if (!place && !(g.enabled && g.gpu.empty())) place = &g;
     }
-    const facts::NcclPluginLine* plugin = nullptr;
     for (const auto& p : log_.plugins)
-      if (has(p.text, "disabling GDR") && !plugin) plugin = &p;
-    if (out_.witness.shown.contains("sockets")) return;
-    if (!device_off && !pair_off && !plugin && without == 0) {
-      if (with > 0) rule_out("gpudirect-off", "every channel of the log has /GDRDMA");
+      if (has(p.text, "disabling GDR") && !out.plugin) out.plugin = &p;
+    return out;
+  }
+
+  void gpu_direct() {
+    if (!between_nodes() || out_.witness.shown.contains("sockets")) return;
+    const GpuDirect seen = survey_gpu_direct();
+    if (!seen.said() && seen.without == 0) {
+      if (seen.with > 0) rule_out("gpudirect-off", "every channel of the log has /GDRDMA");
       return;
     }
-    if (!device_off && !plugin && with > 0 && without == 0) return;  // a pair that is not used
-    const Place at = plugin       ? plugin->at
-                     : device_off ? device_off->at
-                     : pair_off   ? pair_off->at
-                                  : plain->at;
+    // A pair that is not used.
+    if (!seen.device_off && !seen.plugin && seen.with > 0 && seen.without == 0) return;
+    const Place at = seen.plugin       ? seen.plugin->at
+                     : seen.device_off ? seen.device_off->at
+                     : seen.pair_off   ? seen.pair_off->at
+                                       : seen.plain->at;
     auto& f = add("nccl-gpudirect-off", "NICs copy through host memory: GPUDirect RDMA is off", "",
-                  device_off || pair_off || plugin ? 0.9 : 0.75, at);
+                  seen.said() ? 0.9 : 0.75, at);
     f.expected = "'GPU Direct RDMA Enabled' and '/GDRDMA' behind every 'via NET/'";
-    if (plugin) {
+    blame_gpu_direct(f, seen);
+    if (seen.plain) also(f, seen.plain->at);
+    if (seen.pair_off && seen.pair_on) also(f, seen.pair_on->at);
+    out_.witness.shown.insert("gpudirect-off");
+  }
+
+  static void blame_gpu_direct(NcclFinding& f, const GpuDirect& seen) {
+    if (seen.plugin) {
       f.cause += ": the network plugin switched it off";
       f.fix = "a newer driver, libfabric and plugin; FI_EFA_USE_DEVICE_RDMA=1 where supported";
-    } else if (device_off) {
-      f.cause += device_off->reason.empty() ? " for the NIC as such"
-                                            : fmt::format(" ({})", device_off->reason);
+    } else if (seen.device_off) {
+      const std::string& reason = seen.device_off->reason;
+      f.cause += reason.empty() ? " for the NIC as such" : fmt::format(" ({})", reason);
       f.fix =
           "modprobe nvidia-peermem (after the RDMA driver), or an open kernel module with "
           "DMA-BUF";
       f.settle = "lsmod | grep peermem; /sys/kernel/mm/memory_peers/nv_mem/version";
-    } else if (pair_off) {
-      f.cause += pair_on ? " for some pairs of GPU and NIC, on for others" : "";
-      if (pair_off->distance && pair_off->threshold)
-        f.cause += fmt::format(": GPU {} and NIC {} are {} apart, {} is allowed", pair_off->gpu,
-                               pair_off->nic, *pair_off->distance, *pair_off->threshold);
+    } else if (const auto* pair = seen.pair_off) {
+      f.cause += seen.pair_on ? " for some pairs of GPU and NIC, on for others" : "";
+      if (pair->distance && pair->threshold)
+        f.cause += fmt::format(": GPU {} and NIC {} are {} apart, {} is allowed", pair->gpu,
+                               pair->nic, *pair->distance, *pair->threshold);
       f.fix =
-          "NCCL_NET_GDR_LEVEL=PHB (or SYS) on every host, where the platform carries it; "
-          "better a NIC on the GPU's switch";
+          "NCCL_NET_GDR_LEVEL=PHB (or SYS) on every host, where the platform carries it; better a "
+          "NIC on the GPU's switch";
       f.settle = "nvidia-smi topo -m; the environment of every host";
-    } else if (with > 0) {
-      f.cause += fmt::format(" on {} of {} network connections", without, with + without);
+    } else if (seen.with > 0) {
+      f.cause +=
+          fmt::format(" on {} of {} network connections", seen.without, seen.with + seen.without);
       f.fix = "NCCL_NET_GDR_READ=1 where only sending is without it";
     } else {
       f.fix = "modprobe nvidia-peermem; NCCL_NET_GDR_LEVEL";
       f.settle = "the lines 'GPU Direct RDMA' of NCCL_DEBUG=INFO";
     }
-    if (plain) also(f, plain->at);
-    for (const auto& g : log_.gpu_direct)
-      if (g.enabled && pair_off && !g.gpu.empty()) {
-        also(f, g.at);
-        break;
-      }
-    out_.witness.shown.insert("gpudirect-off");
   }
 
   /// Peer to peer inside a node.
@@ -450,46 +465,6 @@ class Reading {
   static int rank(std::string_view type) {
     const auto known = predict::nccl::path_type_named(type);
     return known ? static_cast<int>(*known) : 0;
-  }
-
-  /// What differs between hosts, or does not fit their number.
-  void hosts() {
-    std::set<std::string> versions;
-    for (const auto& v : log_.versions) versions.insert(v.text);
-    bool one_job = false;
-    for (const auto& w : log_.warnings) one_job |= has(w.text, "AF_INET") || has(w.text, "ersion");
-    if (versions.size() > 1) {
-      auto& f = add(
-          "nccl-version-mix",
-          fmt::format("versions of NCCL differ: {} and {}", *versions.begin(), *versions.rbegin()),
-          "the same container or library on all hosts", one_job ? 0.95 : 0.6, log_.versions[0].at);
-      also(f, log_.versions[1].at);
-      // Without a failure these may be two jobs in one file.
-      if (!one_job) f.severity = NcclSeverity::warning;
-    }
-    std::set<std::string> hosts;
-    for (const auto& p : log_.processes) hosts.insert(p.host);
-    std::map<std::pair<int, int>, std::string> host_of;
-    for (const auto& c : log_.connections) {
-      if (c.transport != NcclTransport::net || c.communicator < 0) continue;
-      const auto& comm = log_.communicators[static_cast<std::size_t>(c.communicator)];
-      if (!comm.local_ranks || !comm.ranks || !comm.nodes || c.from_device == c.to_device) continue;
-      // Neighbouring ranks and devices with a network in between, where a node has fewer ranks
-      // than devices: one server was counted as several.
-      const int a = c.from_device.empty() ? -1 : std::atoi(c.from_device.c_str());
-      const int b = c.to_device.empty() ? -1 : std::atoi(c.to_device.c_str());
-      if (b == a + 1 && c.to == c.from + 1 && b >= *comm.local_ranks) {
-        auto& f = add("nccl-split-node",
-                      fmt::format("NCCL counts {} nodes of {} ranks and uses the network between "
-                                  "GPUs of one server",
-                                  *comm.nodes, *comm.local_ranks),
-                      "the same host name, /proc/sys/kernel/random/boot_id and /dev/shm for all "
-                      "ranks of a server (containers); NCCL_HOSTID",
-                      0.7, comm.at);
-        also(f, c.at);
-        return;
-      }
-    }
   }
 
   const NcclRun& log_;

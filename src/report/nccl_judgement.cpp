@@ -19,7 +19,6 @@ using judge::NcclHypothesis;
 using judge::NcclJudgedRun;
 using judge::NcclJudgedSize;
 using judge::NcclJudgement;
-using judge::NcclVerdict;
 using judge::Standing;
 
 constexpr std::size_t kShownHypotheses = 3;
