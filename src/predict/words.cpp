@@ -1,5 +1,7 @@
 #include "predict/words.h"
 
+#include <cctype>
+
 namespace railyard::predict {
 
 namespace {
@@ -81,13 +83,16 @@ std::string_view collective_name(Collective what) {
   return "";
 }
 
-std::optional<Collective> collective_named(std::string_view name) {
-  if (name == "all_reduce") return Collective::all_reduce;
-  if (name == "all_gather") return Collective::all_gather;
-  if (name == "reduce_scatter") return Collective::reduce_scatter;
-  if (name == "alltoall" || name == "all_to_all") return Collective::all_to_all;
+std::optional<Collective> collective_named(std::string_view text) {
+  std::string name;
+  for (const char c : text)
+    if (c != '_') name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (name == "allreduce") return Collective::all_reduce;
+  if (name == "allgather") return Collective::all_gather;
+  if (name == "reducescatter") return Collective::reduce_scatter;
+  if (name == "alltoall") return Collective::all_to_all;
   if (name == "broadcast") return Collective::broadcast;
-  if (name == "sendrecv" || name == "send_recv") return Collective::send;
+  if (name == "sendrecv") return Collective::send;
   return std::nullopt;
 }
 

@@ -23,7 +23,7 @@ std::string_view transport_name(model::Transport transport);
 std::string_view fabric_name(model::FabricKind kind);
 /// "all-reduce"
 std::string_view collective_name(Collective what);
-/// By nccl-tests' names: "all_reduce", "alltoall", "sendrecv".
-std::optional<Collective> collective_named(std::string_view name);
+/// As nccl-tests and NCCL spell it: "all_reduce", "AllReduce", "alltoall", "sendrecv".
+std::optional<Collective> collective_named(std::string_view text);
 
 }  // namespace railyard::predict

@@ -13,6 +13,7 @@
 #include "predict/nccl/expect.h"
 #include "predict/nccl/priors.h"
 #include "predict/nccl/profile.h"
+#include "predict/words.h"
 #include "report/nccl_expect.h"
 
 namespace railyard::app {
@@ -27,19 +28,13 @@ using predict::nccl::Profile;
 Checked<std::vector<Collective>> collectives_of(const Given& given) {
   std::vector<Collective> out;
   for (const std::string& text : given.list("--collective")) {
-    bool known = false;
-    for (const Collective c :
-         {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
-          Collective::all_to_all, Collective::broadcast, Collective::send})
-      if (text == report::tests_name(c)) {
-        out.push_back(c);
-        known = true;
-      }
-    if (!known)
+    const auto what = predict::collective_named(text);
+    if (!what)
       return std::unexpected(Problems{
           Problem{.expected = "all_reduce, all_gather, reduce_scatter, alltoall, broadcast or "
                               "sendrecv",
                   .found = "'" + text + "'"}});
+    out.push_back(*what);
   }
   if (out.empty()) out = {Collective::all_reduce};
   return out;

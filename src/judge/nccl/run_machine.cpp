@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "judge/nccl_evidence.h"
+#include "predict/words.h"
 
 namespace railyard::judge::nccl {
 
@@ -17,17 +18,10 @@ using predict::nccl::Inside;
 using predict::nccl::Network;
 using predict::nccl::Platform;
 
-std::optional<Collective> collective_of(const std::string& given) {
-  std::string name;
-  for (const char c : lower_case(given))
-    if (c != '_') name += c;
-  if (name == "allreduce") return Collective::all_reduce;
-  if (name == "allgather") return Collective::all_gather;
-  if (name == "reducescatter") return Collective::reduce_scatter;
-  if (name == "alltoall") return Collective::all_to_all;
-  if (name == "broadcast" || name == "reduce") return Collective::broadcast;
-  if (name == "sendrecv") return Collective::send;
-  return std::nullopt;
+/// A reduce moves what a broadcast does, the other way.
+std::optional<Collective> collective_of(const std::string& name) {
+  if (lower_case(name) == "reduce") return Collective::broadcast;
+  return predict::collective_named(name);
 }
 
 /// Of bus over algorithm bandwidth, which is 2(n-1)/n or (n-1)/n; the largest size is exact enough.
