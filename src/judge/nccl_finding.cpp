@@ -53,8 +53,6 @@ const std::vector<NcclRule>& nccl_rules() {
        "a topology or graph file of another machine"},
       {"nccl-split-node", error, fault, "fabric-path", "one server counts as several nodes"},
       {"nccl-version-mix", error, fault, "nccl-version-or-setting", "hosts run different versions"},
-      {"nccl-host-differs", warning, speed, "nccl-version-or-setting",
-       "a variable is set on some hosts only"},
       {"nccl-completion-error", error, fault, "roce-lossy", "a NIC gave a request back"},
       {"nccl-connection-failed", error, fault, "roce-gid", "two NICs could not connect"},
       {"nccl-port-event", error, fault, "port-state", "a port went down under the job"},

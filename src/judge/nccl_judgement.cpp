@@ -242,7 +242,7 @@ NcclJudgement judge_nccl(const NcclMaterial& material, const Priors& priors) {
       judged.healthy_misfit = misfit(curve, *judged.platform, 0, priors);
       judged.hypotheses = hypotheses_of(curve, *judged.platform, machines[i].nics, witness, priors);
     }
-    for (NcclFinding& f : nccl::findings_of(run, judged, priors)) {
+    for (NcclFinding& f : nccl::findings_of(run, judged)) {
       // What the log of the very run says about the protocol belongs to wrong results.
       if (f.rule == "nccl-wrong-results")
         for (const facts::NcclRun& log : material.logs)

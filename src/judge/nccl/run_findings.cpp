@@ -191,14 +191,15 @@ void slow(const NcclJudgedRun& run, std::vector<NcclFinding>& out) {
   const NcclHypothesis* best = nullptr;
   for (const NcclHypothesis& h : run.hypotheses)
     if (h.standing != Standing::ruled_out && !best) best = &h;
-  constexpr double kExplains = 0.6;  // of the misfit of a healthy system that must go
-  if (best && best->misfit < kExplains * run.healthy_misfit) {
+  constexpr double kExplains = 0.6;  // of the misfit of a healthy system that may be left
+  constexpr double kClose = 0.3;     // a third off on average is no explanation
+  const double enough = std::min(kClose, kExplains * run.healthy_misfit);
+  if (best && (best->misfit < enough || best->standing == Standing::shown)) {
     cause += fmt::format("; the curve is that of: {}", best->what);
     const NcclHypothesis* second = nullptr;
     for (const NcclHypothesis& h : run.hypotheses)
       if (h.standing == Standing::open && &h != best && !second) second = &h;
-    if (second && best->standing == Standing::open &&
-        second->misfit < kExplains * run.healthy_misfit)
+    if (second && best->standing == Standing::open && second->misfit < enough)
       cause += fmt::format(", or of: {}", second->what);
     fix = best->fix;
     f.topic = best->topic;
@@ -340,8 +341,7 @@ NcclFinding tell_apart(const std::vector<Compared>& slow, const std::vector<Comp
 
 }  // namespace
 
-std::vector<NcclFinding> findings_of(const facts::CollectiveRun& run, const NcclJudgedRun& judged,
-                                     const predict::nccl::Priors& /*priors*/) {
+std::vector<NcclFinding> findings_of(const facts::CollectiveRun& run, const NcclJudgedRun& judged) {
   std::vector<NcclFinding> out;
   wrong_results(run, out);
   if (!collapse(judged, out)) {

@@ -9,8 +9,7 @@
 namespace railyard::judge::nccl {
 
 /// Wrong results, failures, instability, dips, slowness at large or only at small sizes.
-std::vector<NcclFinding> findings_of(const facts::CollectiveRun& run, const NcclJudgedRun& judged,
-                                     const predict::nccl::Priors& priors);
+std::vector<NcclFinding> findings_of(const facts::CollectiveRun& run, const NcclJudgedRun& judged);
 
 /// Runs of the same test: a version, a host, or nothing at all makes them differ.
 std::vector<NcclFinding> compare_runs(const std::vector<NcclJudgedRun>& runs);
