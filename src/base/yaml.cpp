@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/suggest.h"
+#include "base/utf8.h"
 
 namespace railyard::yaml {
 
@@ -223,6 +224,7 @@ bool is_marker(std::string_view line, std::string_view marker) {
 /// marker, not even in quotes.
 int second_document(std::string_view bytes) {
   bool begun = false, ended = false;
+  if (bytes.starts_with("\xef\xbb\xbf")) bytes.remove_prefix(3);  // a byte-order mark
   for (int number = 1; !bytes.empty(); ++number) {
     const std::string_view line = bytes.substr(0, bytes.find('\n'));
     const std::size_t first = line.find_first_not_of(" \t\r");
@@ -237,18 +239,6 @@ int second_document(std::string_view bytes) {
     bytes.remove_prefix(std::min(line.size() + 1, bytes.size()));
   }
   return 0;
-}
-
-/// The first byte above 127 in a line that begins with %, or npos.
-std::size_t beyond_ascii_in_directive(std::string_view bytes) {
-  bool at_start = true, directive = false;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const auto c = static_cast<unsigned char>(bytes[i]);
-    if (at_start) directive = c == '%';
-    at_start = c == '\n' || c == '\r';
-    if (directive && c > 127) return i;
-  }
-  return std::string_view::npos;
 }
 
 }  // namespace
@@ -276,11 +266,12 @@ Checked<Document> Document::parse(std::string file, std::string bytes) {
   if (const std::size_t zero = doc.bytes_.find('\0'); zero != std::string::npos)
     return as_problems(Text{doc.file_, doc.bytes_}.problem_at(zero, "text", "a zero byte",
                                                               "is this a binary file?"));
-  // libfyaml does not come back from a directive (a line that begins with %) with broken UTF-8.
-  // [libfyaml 0.7.12]
-  if (const std::size_t byte = beyond_ascii_in_directive(doc.bytes_); byte != std::string::npos)
+  // YAML is UTF-8, and libfyaml 0.7.12 does not come back from a directive (a line that begins
+  // with %) that is not.
+  if (const std::size_t byte = invalid_utf8(doc.bytes_); byte != std::string::npos)
     return as_problems(Text{doc.file_, doc.bytes_}.problem_at(
-        byte, "ASCII in a line that begins with %", "another byte", "is this a YAML file?"));
+        byte, "UTF-8", "another byte",
+        "is this a YAML file? iconv turns other encodings to UTF-8"));
 
   fy_diag_cfg diag_config;
   fy_diag_cfg_default(&diag_config);

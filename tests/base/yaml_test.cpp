@@ -276,7 +276,9 @@ TEST(Yaml, ASecondDocumentIsRefusedAtItsPlace) {
 TEST(Yaml, ADirectiveWithBrokenBytesIsRefusedWhereTheLibraryWouldNotComeBack) {
   EXPECT_EQ(refused("%%%\xff").at.column, 4);
   EXPECT_EQ(refused("# a head\n%\xff\n").at.line, 2);
+  EXPECT_EQ(refused("\xef\xbb\xbf%\xf7,,").at.column, 5);
   parsed("a: 5 %  # \u00fc\n");
+  parsed("\xef\xbb\xbf%YAML 1.1\n---\na: 1\n");
 }
 
 TEST_F(YamlFields, ACountWithASuffixIsShownWrittenOut) {

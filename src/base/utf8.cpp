@@ -1,0 +1,45 @@
+#include "base/utf8.h"
+
+#include <algorithm>
+
+namespace railyard {
+
+namespace {
+
+/// Bytes of the sequence that begins with `lead`; 0: none begins so.
+std::size_t length_of(unsigned char lead) {
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead <= 0xdf) return 2;
+  if (lead >= 0xe0 && lead <= 0xef) return 3;
+  return lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
+}
+
+/// The second byte is narrower than the others where overlong forms, surrogates and what lies
+/// above U+10FFFF would begin.
+bool second_fits(unsigned char lead, unsigned char second) {
+  switch (lead) {
+    case 0xe0: return second >= 0xa0;
+    case 0xed: return second <= 0x9f;
+    case 0xf0: return second >= 0x90;
+    case 0xf4: return second <= 0x8f;
+    default: return true;
+  }
+}
+
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+}  // namespace
+
+std::size_t invalid_utf8(std::string_view bytes) {
+  for (std::size_t i = 0; i < bytes.size();) {
+    const auto lead = static_cast<unsigned char>(bytes[i]);
+    const std::size_t n = length_of(lead);
+    const std::string_view rest = bytes.substr(i, n);
+    if (n == 0 || rest.size() < n || !std::ranges::all_of(rest.substr(1), continues)) return i;
+    if (n > 1 && !second_fits(lead, static_cast<unsigned char>(rest[1]))) return i;
+    i += n;
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace railyard

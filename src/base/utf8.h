@@ -1,0 +1,12 @@
+#pragma once
+// Whether bytes are UTF-8. [RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF]
+
+#include <cstddef>
+#include <string_view>
+
+namespace railyard {
+
+/// Offset of the first sequence that is no UTF-8; npos: all of it is.
+std::size_t invalid_utf8(std::string_view bytes);
+
+}  // namespace railyard
