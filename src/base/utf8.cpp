@@ -16,8 +16,9 @@ std::size_t length_of(unsigned char lead) {
 
 /// The second byte is narrower than the others where overlong forms, surrogates and what lies
 /// above U+10FFFF would begin.
-bool second_fits(unsigned char lead, unsigned char second) {
-  switch (lead) {
+bool second_fits(std::string_view sequence) {
+  const auto second = static_cast<unsigned char>(sequence[1]);
+  switch (static_cast<unsigned char>(sequence[0])) {
     case 0xe0: return second >= 0xa0;
     case 0xed: return second <= 0x9f;
     case 0xf0: return second >= 0x90;
@@ -36,7 +37,7 @@ std::size_t invalid_utf8(std::string_view bytes) {
     const std::size_t n = length_of(lead);
     const std::string_view rest = bytes.substr(i, n);
     if (n == 0 || rest.size() < n || !std::ranges::all_of(rest.substr(1), continues)) return i;
-    if (n > 1 && !second_fits(lead, static_cast<unsigned char>(rest[1]))) return i;
+    if (n > 1 && !second_fits(rest)) return i;
     i += n;
   }
   return std::string_view::npos;
