@@ -85,8 +85,9 @@ class Reader {
     yaml::Fields fields(document_, item, problems_, "a band");
     if (!fields.is_map()) return out;
     size(fields, "up_to", out.up_to);
-    fields.number("low", out.low, -10, 10);
-    fields.number("high", out.high, -10, 10);
+    constexpr double kFarthest = 100;  // beyond the logarithm of kMost / kLeast
+    fields.number("low", out.low, -kFarthest, kFarthest);
+    fields.number("high", out.high, -kFarthest, kFarthest);
     fields.done();
     return out;
   }
