@@ -9,8 +9,12 @@
 #include "app/workbench.h"
 #include "base/measure.h"
 #include "base/text.h"
+#include "intake/busbw_csv.h"
 #include "intake/nccl_graph_xml.h"
+#include "intake/nccl_inspector.h"
 #include "intake/nccl_log.h"
+#include "intake/nccl_tests_json.h"
+#include "intake/nccl_tests_text.h"
 #include "intake/nccl_topology_xml.h"
 #include "model/nccl/system_builder.h"
 #include "model/nccl/topology_of_log.h"
@@ -224,6 +228,27 @@ Checked<void> give_graphs(const facts::NcclGraphs& graphs, const std::string& fi
   return {};
 }
 
+/// What the file is instead, where it is something else that we know.
+std::optional<Problem> another_format(Text text) {
+  Problem out{.at = {.file = std::string(text.file)}, .expected = "a topology, a cluster or a log"};
+  if (intake::looks_like_nccl_graph(text.bytes)) {
+    out.found = "a graph file of NCCL";
+    out.hint = "give it with --graph, beside the topology";
+  } else if (intake::looks_like_busbw_csv(text.bytes)) {
+    out.found = "a table of measured collectives";
+    out.hint = "'railyard nccl calibrate' and 'railyard validate nccl' read it";
+  } else if (!intake::looks_like_nccl_log(text.bytes) &&
+             (intake::looks_like_nccl_tests_text(text.bytes) ||
+              intake::looks_like_nccl_tests_json(text.bytes) ||
+              intake::looks_like_nccl_inspector(text.bytes))) {
+    out.found = "measurements of collectives";
+    out.hint = "'railyard nccl judge' reads them";
+  } else {
+    return std::nullopt;
+  }
+  return out;
+}
+
 Checked<void> open_cluster(Workbench bench, const NcclVariant& variant, NcclSubject& out) {
   out.cluster = RY_TRY(bench.cluster(variant.file));
   const int hosts = std::max(1, out.cluster->server.domain_servers);
@@ -252,11 +277,7 @@ Checked<NcclSubject> open_subject(const NcclVariant& variant, const Given& given
     out.notes.push_back(name + " has no part in the decision (or is not known here)");
 
   const std::string bytes = RY_TRY(bytes_of(variant.file));
-  if (intake::looks_like_nccl_graph(bytes))
-    return std::unexpected(Problems{Problem{.at = {.file = variant.file},
-                                            .expected = "a topology, a cluster or a log",
-                                            .found = "a graph file of NCCL",
-                                            .hint = "give it with --graph, beside the topology"}});
+  if (auto other = another_format({variant.file, bytes})) return as_problems(*std::move(other));
   if (intake::looks_like_nccl_topology(bytes)) {
     const auto topology = RY_TRY(intake::read_nccl_topology({variant.file, bytes}));
     out.system = RY_TRY(system_of(topology));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/utf8.h"
+
 namespace railyard {
 
 namespace {
@@ -10,15 +12,23 @@ namespace {
 // A long line is cut around the caret: 100 columns are what a terminal shows without wrapping.
 constexpr std::size_t kShown = 100;
 
+/// Control bytes and broken UTF-8 of a hostile file must not reach the terminal.
+std::string printable(std::string text) {
+  for (std::size_t bad = invalid_utf8(text); bad != std::string::npos; bad = invalid_utf8(text))
+    text[bad] = '?';
+  for (char& c : text)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n') || c == 0x7f) c = '?';
+  return text;
+}
+
 std::string caret(std::string_view line, int column) {
   const std::size_t at = column > 0 ? static_cast<std::size_t>(column - 1) : 0;
   const std::size_t from = at > kShown * 3 / 4 ? at - kShown / 2 : 0;
-  std::string shown(line.substr(std::min(from, line.size()), kShown));
+  const std::string shown =
+      printable(std::string(line.substr(std::min(from, line.size()), kShown)));
   std::string pad;
   for (std::size_t i = from; i < at && i - from < shown.size(); ++i)
     pad += shown[i - from] == '\t' ? '\t' : ' ';
-  for (char& c : shown)  // control bytes of a broken file must not reach the terminal
-    if (static_cast<unsigned char>(c) < 0x20 && c != '\t') c = '?';
   return "  " + shown + "\n  " + pad + "^";
 }
 
@@ -27,7 +37,7 @@ std::string caret(std::string_view line, int column) {
 std::string Problem::text() const {
   std::string out = at.file.empty() ? std::string("railyard") : at.file;
   if (at.line > 0) out += ':' + std::to_string(at.line) + ':' + std::to_string(at.column);
-  out += ": expected " + expected + ", found " + found;
+  out += ": expected " + expected + ", found " + printable(found);
   if (!source_line.empty()) out += '\n' + caret(source_line, at.column);
   if (!hint.empty()) out += "\n  hint: " + hint;
   return out;
