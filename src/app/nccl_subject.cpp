@@ -46,9 +46,11 @@ constexpr int kMostNodes = 100'000;
 Checked<Version> version_of(const std::string& text) {
   const auto version = predict::nccl::version_named(text);
   if (!version) return std::unexpected(wrong("a version of NCCL, such as 2.28.9", text));
-  if (*version < predict::nccl::kOldest || *version > Version{2, 99, 99})
+  if (*version < predict::nccl::kOldest)
     return std::unexpected(
         wrong("NCCL 2.18 or newer", text, "the rules of older releases are not in the engine"));
+  if (*version > Version{2, 99, 99})
+    return std::unexpected(wrong("NCCL 2", text, "2.30 is the newest release that is known here"));
   return *version;
 }
 
@@ -249,6 +251,22 @@ std::optional<Problem> another_format(Text text) {
   return out;
 }
 
+/// A communicator needs two ranks, and a network where they are on several nodes.
+std::optional<Problem> cannot_run(const NcclSubject& subject) {
+  const int nodes = subject.options.nodes;
+  if (static_cast<int>(subject.system.gpus().size()) * nodes < 2)
+    return Problem{.at = {.file = subject.shown},
+                   .expected = "two GPUs or more",
+                   .found = "one",
+                   .hint = "one rank has nothing to exchange; --nodes gives several such servers"};
+  if (nodes > 1 && subject.system.nets().empty())
+    return Problem{.at = {.file = subject.shown},
+                   .expected = fmt::format("network devices, for {} nodes", nodes),
+                   .found = "none",
+                   .hint = "NCCL writes them as <net> below <nic>"};
+  return std::nullopt;
+}
+
 Checked<void> open_cluster(Workbench bench, const NcclVariant& variant, NcclSubject& out) {
   out.cluster = RY_TRY(bench.cluster(variant.file));
   const int hosts = std::max(1, out.cluster->server.domain_servers);
@@ -288,6 +306,11 @@ Checked<NcclSubject> open_subject(const NcclVariant& variant, const Given& given
     Workbench bench = RY_TRY(Workbench::open(given, io));
     RY_TRY(open_cluster(std::move(bench), variant, out));
   }
+
+  if (auto wrong_size = cannot_run(out)) return as_problems(*std::move(wrong_size));
+  if (out.options.version.minor > predict::nccl::kNewest.minor)
+    out.notes.push_back("NCCL " + out.options.version.text() + " is not known here: the rules of " +
+                        predict::nccl::kNewest.text() + " stand in");
 
   const std::string graphs =
       variant.graph_file.empty() ? out.options.settings.graph_file : variant.graph_file;

@@ -12,15 +12,6 @@ namespace {
 // A long line is cut around the caret: 100 columns are what a terminal shows without wrapping.
 constexpr std::size_t kShown = 100;
 
-/// Control bytes and broken UTF-8 of a hostile file must not reach the terminal.
-std::string printable(std::string text) {
-  for (std::size_t bad = invalid_utf8(text); bad != std::string::npos; bad = invalid_utf8(text))
-    text[bad] = '?';
-  for (char& c : text)
-    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n') || c == 0x7f) c = '?';
-  return text;
-}
-
 std::string caret(std::string_view line, int column) {
   const std::size_t at = column > 0 ? static_cast<std::size_t>(column - 1) : 0;
   const std::size_t from = at > kShown * 3 / 4 ? at - kShown / 2 : 0;

@@ -43,4 +43,17 @@ std::size_t invalid_utf8(std::string_view bytes) {
   return std::string_view::npos;
 }
 
+std::string printable(std::string text) {
+  std::size_t checked = 0;
+  for (;;) {
+    const std::size_t bad = invalid_utf8(std::string_view(text).substr(checked));
+    if (bad == std::string_view::npos) break;
+    text[checked + bad] = '?';
+    checked += bad;
+  }
+  for (char& c : text)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n') || c == 0x7f) c = '?';
+  return text;
+}
+
 }  // namespace railyard

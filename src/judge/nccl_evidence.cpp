@@ -337,7 +337,7 @@ class Reading {
                 fmt::format("NCCL's search found no good way: {:.1f} GB/s a channel, {} inside",
                             g.speed_intra, g.type_intra),
                 "NCCL_TOPO_FILE or NCCL_GRAPH_FILE with the real links; NCCL_MIN_NCHANNELS=8", 0.7,
-                of->at);
+                g.at);
         f.expected = "15 GB/s or more a channel";
         break;
       }

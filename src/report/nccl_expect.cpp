@@ -19,24 +19,13 @@ using predict::nccl::Mode;
 using predict::nccl::Platform;
 using predict::nccl::TimeParts;
 
-/// A pick of NCCL that the law calls this much slower than the best is worth a word.
-constexpr double kWorthAWord = 0.10;
-
 /// What sets the time; a measured one needs no reason.
 std::string source_of(const ExpectedSize& s) {
   if (!s.measured) return bound_by(s.parts);
-  return s.measured->measured ? "measured" : "beyond the sweep";
+  return s.measured->measured ? "calibrated" : "beyond the sweep";
 }
 
-std::string pick_text(const ExpectedSize& s) {
-  if (!s.pick) return {};
-  std::string out = show(*s.pick);
-  if (!s.measured && s.pick_us && *s.pick_us > s.parts.total * (1 + kWorthAWord))
-    out += fmt::format(", {} {:.0f} % faster",
-                       show({.algorithm = s.parts.algorithm, .protocol = s.parts.protocol}),
-                       100 * (*s.pick_us / s.parts.total - 1));
-  return out;
-}
+std::string pick_text(const ExpectedSize& s) { return s.pick ? show(*s.pick) : std::string(); }
 
 const char* mode_text(Mode mode) {
   switch (mode) {
@@ -144,7 +133,7 @@ std::string to_text(const ExpectedStory& story, int width) {
   if (!all_measured(story))
     out += "from - to: eight of ten healthy systems of this class lie there ('validate nccl')\n";
   if (!story.profile.empty())
-    out += "measured: " + story.profile +
+    out += "calibrated: " + story.profile +
            "; eight of ten of its points lie in the band when predicted from the others\n";
   for (const std::string& note : story.notes) out += note + '\n';
   return out;

@@ -113,6 +113,10 @@ std::string head(const NcclJudgedRun& run) {
   out += '\n';
   if (run.platform)
     out += fmt::format("{} (from {})\n", describe(*run.platform), run.known_from);
+  else if (run.collective.empty())
+    out +=
+        "no expected values: the file does not say which collective; only checks of the numbers by "
+        "themselves\n";
   else
     out +=
         "no expected values: the machine is not known (--system FILE); only checks of the "
@@ -122,9 +126,9 @@ std::string head(const NcclJudgedRun& run) {
 
 std::string dip_text(const NcclDip& dip) {
   std::string out =
-      fmt::format("{} ({}) takes {} us, {} only {}: {:.0f} % to gain", show_size(dip.bytes),
+      fmt::format("{} ({}) takes {} us, {} only {}: {:.0f} % less", show_size(dip.bytes),
                   buffers_text(dip.buffers), show_number(dip.us), show_size(dip.faster_bytes),
-                  show_number(dip.faster_us), 100 * (dip.gain() - 1));
+                  show_number(dip.faster_us), 100 * (1 - 1 / dip.gain()));
   if (!dip.change.empty()) out += "; " + dip.change;
   return out;
 }

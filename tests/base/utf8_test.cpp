@@ -36,5 +36,10 @@ TEST(Utf8, TheFirstBadByteIsNamed) {
   EXPECT_EQ(invalid_utf8("\xf0\x8f\xbf\xbf"), 0u);  // overlong
 }
 
+TEST(Utf8, WhatIsPrintedIsHarmless) {
+  EXPECT_EQ(printable("a\tb\n\u00fc"), "a\tb\n\u00fc");
+  EXPECT_EQ(printable("\x1b[32m\xff\x7f\xc3"), "?[32m???");
+}
+
 }  // namespace
 }  // namespace railyard

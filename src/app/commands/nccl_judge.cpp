@@ -11,6 +11,7 @@
 #include "app/command.h"
 #include "app/nccl_subject.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "intake/line_index.h"
 #include "intake/nccl_inspector.h"
 #include "intake/nccl_log.h"
@@ -84,7 +85,7 @@ void quote(const Files& files, std::vector<judge::NcclFinding>& findings) {
       constexpr std::size_t kKept = 400;
       std::string_view line = line_of(file->second, e.at.line);
       while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
-      e.line = std::string(line.substr(0, kKept));
+      e.line = printable(std::string(line.substr(0, kKept)));
     }
 }
 

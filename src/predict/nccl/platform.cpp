@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
+#include <vector>
 
+#include "fabric/nics.h"
 #include "predict/nccl/paths.h"
 
 namespace railyard::predict::nccl {
@@ -22,15 +25,52 @@ Bandwidth nvlink_payload(int sm) { return (sm >= 100 ? 50.0 : sm >= 70 ? 25.0 : 
 // What a PCIe link carries after its line code, of NCCL's constant: 63.02 GB/s against 48 (Gen5
 // x16), 31.5 against 24, 15.75 against 12.
 constexpr double kPcieEncodedOverNccl = 63.02 / 48;
+// Of that, data: packets of 256 B with headers of 28 B or so. [docs/case.md, item on the slot]
+constexpr double kSlotData = 0.895;
 
 Bandwidth nvlink_of(const model::nccl::System& system) {
-  const auto& gpu = system.nodes[system.gpus().front()];
-  double rate = 0;
-  for (const LinkIndex l : gpu.links)
-    if (system.links[l].kind == model::nccl::LinkKind::nvlink)
-      rate += double{system.links[l].gb_per_s};
-  const double links = std::round(rate / double{model::nccl::nvlink_gb_per_s(gpu.gpu.sm)});
-  return links * nvlink_payload(gpu.gpu.sm);
+  Bandwidth least = {};
+  for (const NodeIndex g : system.gpus()) {
+    const auto& gpu = system.nodes[g];
+    double rate = 0;
+    for (const LinkIndex l : gpu.links)
+      if (system.links[l].kind == model::nccl::LinkKind::nvlink)
+        rate += double{system.links[l].gb_per_s};
+    const double links = std::round(rate / double{model::nccl::nvlink_gb_per_s(gpu.gpu.sm)});
+    const Bandwidth of_gpu = links * nvlink_payload(gpu.gpu.sm);
+    if (g == system.gpus().front() || of_gpu < least) least = of_gpu;
+  }
+  return least;
+}
+
+/// All ports together, those of one card no more than its slot carries as data.
+Bandwidth ports_of(const model::nccl::System& system) {
+  struct Slot {
+    double ports = 0, pcie = 0;  // GB/s
+  };
+  std::map<std::int64_t, Slot> slots;
+  std::set<std::pair<std::uint64_t, int>> ports;
+  for (const NodeIndex n : system.nets()) {
+    const auto& net = system.nodes[n];
+    if (!ports.emplace(net.net.asic, net.net.port).second) continue;
+    std::int64_t card = -1 - std::int64_t{n};
+    double pcie = 0;
+    for (const LinkIndex up : net.links) {
+      const auto& nic = system.nodes[system.links[up].to];
+      for (const LinkIndex l : nic.links)
+        if (system.links[l].kind == model::nccl::LinkKind::pci) {
+          card = nic.id >> 4;  // of a bus id in hexadecimal, less the function
+          pcie = double{system.links[l].gb_per_s} * kPcieEncodedOverNccl * kSlotData;
+        }
+    }
+    Slot& slot = slots[card];
+    slot.ports += double{net.net.gb_per_s};
+    slot.pcie = std::max(slot.pcie, pcie);
+  }
+  Bandwidth out = {};
+  for (const auto& [card, slot] : slots)
+    out += (slot.pcie > 0 ? std::min(slot.ports, slot.pcie) : slot.ports) * GBps;
+  return out;
 }
 
 Bandwidth pcie_of(const model::nccl::System& system) {
@@ -44,6 +84,7 @@ Bandwidth pcie_of(const model::nccl::System& system) {
 Inside inside_of(const model::nccl::System& system, const Paths& paths) {
   const auto gpus = static_cast<int>(system.gpus().size());
   if (gpus == 1) return Inside::none;
+  if (nvlink_of(system) <= Bandwidth{}) return Inside::pcie;  // one GPU without holds up the ring
   if (!system.nvswitches().empty()) return system.hosts > 1 ? Inside::rack : Inside::nvswitch;
   int direct = 0, through = 0;
   for (int a = 0; a < gpus; ++a)
@@ -111,13 +152,9 @@ Platform platform_of(const model::nccl::System& system, int nodes, Network netwo
   if (out.inside == Inside::pcie) out.nvlink = {};
   if (nodes > 1) {
     out.network = network;
-    std::set<std::pair<std::uint64_t, int>> ports;
-    for (const NodeIndex n : system.nets()) {
-      const auto& net = system.nodes[n].net;
-      if (ports.emplace(net.asic, net.port).second) out.ports += double{net.gb_per_s} * GBps;
-    }
+    out.ports = ports_of(system);
   }
-  out.nvls = !system.nvswitches().empty() && out.sm >= 90;
+  out.nvls = out.inside != Inside::pcie && !system.nvswitches().empty() && out.sm >= 90;
   return out;
 }
 
@@ -144,7 +181,12 @@ Platform platform_of(const model::Cluster& cluster, int per_domain, int domains)
   if (domains > 1) {
     out.network = network_of(cluster.fabric);
     Bandwidth ports = {};
-    for (const model::NicPlace& nic : server.nics) ports += nic.part.ports_rate();
+    for (const model::NicPlace& nic : server.nics) {
+      // Ports come first; a slot, a chip or a switch port may carry less of it.
+      const std::vector<fabric::Limit> limits = fabric::nic_limits(cluster, nic);
+      const double share = limits[fabric::smallest(limits)].rate / limits.front().rate;
+      ports += nic.part.ports_rate() * share;
+    }
     const int gpus = std::max(server.accelerators, 1);
     out.ports = ports * (static_cast<double>(per_domain) / gpus);
   }

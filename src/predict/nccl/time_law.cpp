@@ -133,7 +133,7 @@ class Law {
     const double out =
         std::pow(std::pow(few, -kChannelSoftness) + std::pow(rate, -kChannelSoftness),
                  -1 / kChannelSoftness);
-    best_.channels_bind = out < 0.8 * rate;
+    few_channels_ = out < 0.8 * rate;
     return out;
   }
 
@@ -144,7 +144,6 @@ class Law {
   void offer(TimeParts way) {
     const double gpu = way.latency + way.transfer + way.fill;
     if (found_ && gpu >= best_.latency + best_.transfer + best_.fill) return;
-    way.channels_bind = best_.channels_bind;
     best_ = way;
     found_ = true;
   }
@@ -173,6 +172,7 @@ class Law {
     if (!allowed(a, p)) return;
     const auto i = static_cast<std::size_t>(p);
     TimeParts way{.algorithm = a, .protocol = p};
+    way.channels_bind = few_channels_;
     const double inside = tree && !pcie_ ? inside_ / p_[Parameter::tree_inside] : inside_;
     const double network = tree ? tree_network_ : ring_network_;
     way.transfer = std::max(inside, network);
@@ -247,7 +247,7 @@ class Law {
   double inside_ = 0, ring_network_ = 0, tree_network_ = 0;
   double latency_network_ = 1;
   TimeParts best_ = {};
-  bool found_ = false;
+  bool found_ = false, few_channels_ = false;
 };
 
 }  // namespace
@@ -293,12 +293,12 @@ SpeedOfLight speed_of_light(const Platform& platform, Collective what) {
       // Reduced inside first, a domain sends each byte N/(N-1) times less often.
       const double share = static_cast<double>(s.domains) / (s.domains - 1) * (n - 1) / n;
       limit(ports * share,
-            fmt::format("{:.0f} GB/s of NIC ports, each byte reduced inside first", ports));
+            fmt::format("{:.4g} GB/s of NIC ports, each byte reduced inside first", ports));
     } else if (what == Collective::all_to_all) {
       limit(ports / s.gpus * (n - 1) / (n - s.gpus),
-            fmt::format("{:.0f} GB/s of NIC ports for {} GPUs", ports, s.gpus));
+            fmt::format("{:.4g} GB/s of NIC ports for {} GPUs", ports, s.gpus));
     } else {
-      limit(ports, fmt::format("{:.0f} GB/s of NIC ports", ports));
+      limit(ports, fmt::format("{:.4g} GB/s of NIC ports", ports));
     }
   }
   return out;
