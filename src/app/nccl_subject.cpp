@@ -251,6 +251,12 @@ std::optional<Problem> another_format(Text text) {
   return out;
 }
 
+void note_newer(NcclSubject& out) {
+  if (out.options.version.minor <= predict::nccl::kNewest.minor) return;
+  out.notes.push_back("NCCL " + out.options.version.text() + " is not known here: the rules of " +
+                      predict::nccl::kNewest.text() + " stand in");
+}
+
 /// A communicator needs two ranks, and a network where they are on several nodes.
 std::optional<Problem> cannot_run(const NcclSubject& subject) {
   const int nodes = subject.options.nodes;
@@ -308,9 +314,7 @@ Checked<NcclSubject> open_subject(const NcclVariant& variant, const Given& given
   }
 
   if (auto wrong_size = cannot_run(out)) return as_problems(*std::move(wrong_size));
-  if (out.options.version.minor > predict::nccl::kNewest.minor)
-    out.notes.push_back("NCCL " + out.options.version.text() + " is not known here: the rules of " +
-                        predict::nccl::kNewest.text() + " stand in");
+  note_newer(out);
 
   const std::string graphs =
       variant.graph_file.empty() ? out.options.settings.graph_file : variant.graph_file;
